@@ -1,0 +1,90 @@
+package catalog
+
+import "github.com/gpusql/gpusql/sqltype"
+
+// TableID and IndexID name an object for the life of a database; they are
+// never reused.
+type TableID uint32
+
+// IndexID names an index.
+type IndexID uint32
+
+// Table is a base table as the planner sees it. It is immutable: a change of
+// definition makes a new Table with the same ID.
+type Table struct {
+	ID      TableID
+	Schema  string // "main" unless it was said
+	Name    string
+	Columns []Column
+	Indexes []*Index
+	Checks  []Check
+	Temp    bool
+}
+
+// Column is a column of a table. ID is its place in storage, which stays the
+// same when a neighbour is dropped.
+type Column struct {
+	ID      int
+	Name    string
+	Type    sqltype.Type
+	NotNull bool
+	Default string // the expression's text, or empty
+	NoCase  bool   // COLLATE NOCASE
+}
+
+// Check is a CHECK constraint, by its expression's text.
+type Check struct {
+	Name string
+	Text string
+}
+
+// Index is an ordered index.
+type Index struct {
+	ID      IndexID
+	Name    string
+	Kind    string // "btree", "lsm", "mvcc"
+	Unique  bool
+	Primary bool
+	Keys    []IndexKey
+}
+
+// IndexKey is a key column of an index: an offset into Table.Columns.
+type IndexKey struct {
+	Column     int
+	Desc       bool
+	NullsFirst bool
+}
+
+// View is a stored query.
+type View struct {
+	Schema  string
+	Name    string
+	Columns []string // names given at creation, or nil
+	Text    string   // the query
+	Temp    bool
+}
+
+// Reader is all that the planner asks of a catalogue: one consistent version.
+// Names are matched with ASCII case folded; an empty schema is searched.
+type Reader interface {
+	Table(schema, name string) (*Table, bool)
+	View(schema, name string) (*View, bool)
+	// Names lists tables and views, for suggestions.
+	Names() []string
+	// Stats are the statistics of a table, never nil.
+	Stats(TableID) *Stats
+}
+
+// Stats are what is known about a table's rows. They may be stale, and bounds
+// in them must not be used for correctness.
+type Stats struct {
+	Rows    float64
+	Columns []ColumnStats // as Table.Columns; may be shorter
+}
+
+// ColumnStats are what is known about a column.
+type ColumnStats struct {
+	Distinct float64 // 0: not known
+	NullFrac float64
+	Min, Max sqltype.Datum // Null when not known
+}
