@@ -1,0 +1,32 @@
+package planner
+
+import "github.com/gpusql/gpusql/sqltype"
+
+// Plan is a bound statement: what Bind makes, Optimize improves and exec runs.
+// It is immutable and may be run many times, at once too.
+type Plan struct {
+	Root    Node
+	Kind    PlanKind
+	Columns []ColDef       // of the result, as the caller sees them
+	Params  []sqltype.Type // type of parameter i+1
+	// NextColumn is the first ColumnID that the plan does not use: a rule that
+	// makes columns counts on from it.
+	NextColumn ColumnID
+	// NextCTE is likewise the first number that no With uses.
+	NextCTE int
+}
+
+// PlanKind is what running a plan does.
+type PlanKind uint8
+
+// The kinds of plan.
+const (
+	QueryPlan PlanKind = iota
+	InsertPlan
+	UpdatePlan
+	DeletePlan
+)
+
+func (k PlanKind) String() string {
+	return [...]string{"query", "insert", "update", "delete"}[k]
+}
