@@ -12,9 +12,11 @@ type Ptr uintptr
 // Buffer is a run of a device's memory. It is owned by whoever allocated it,
 // and given back by Release, once. The bytes are not cleared by Alloc.
 type Buffer struct {
-	ptr Ptr
-	n   int
-	own owner
+	ptr   Ptr
+	n     int
+	own   owner
+	under *Buffer // what a Scope's buffer stands for
+	slot  int     // its place in the Scope's list
 }
 
 // owner takes a released buffer back.
@@ -89,7 +91,8 @@ type Work interface {
 	Name() string
 	Items() int
 	// Split is the fewest items worth a core of its own, 0 when the items
-	// must be run in one piece.
+	// must be run in one piece. Pieces begin at multiples of 64 items, so that
+	// no two of them share a word of a bitmap.
 	Split() int
 	// Host runs items lo to hi on the calling goroutine.
 	Host(lo, hi int)

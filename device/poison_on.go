@@ -1,0 +1,6 @@
+//go:build invariants
+
+package device
+
+// poison: released memory is overwritten.
+const poison = true
