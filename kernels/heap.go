@@ -17,8 +17,8 @@ type Heap struct {
 	next   int // blocks[:next] hold strings, the last of them is being filled
 }
 
-// heapBlock is the size of a block: many strings, yet less than a batch's columns.
-const heapBlock = 64 << 10
+// stringBlock is the size of a block: many strings, yet less than a batch's columns.
+const stringBlock = 64 << 10
 
 // NewHeap makes an empty heap over m.
 func NewHeap(m device.Allocator) *Heap { return &Heap{mem: m} }
@@ -27,7 +27,7 @@ func NewHeap(m device.Allocator) *Heap { return &Heap{mem: m} }
 func (h *Heap) Grab(n int) ([]byte, device.Ptr, error) {
 	for h.next == 0 || h.used+n > h.blocks[h.next-1].Len() {
 		if h.next == len(h.blocks) {
-			b, err := h.mem.Alloc(max(n, heapBlock))
+			b, err := h.mem.Alloc(max(n, stringBlock))
 			if err != nil {
 				return nil, 0, err
 			}
