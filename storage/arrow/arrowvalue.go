@@ -1,0 +1,207 @@
+package arrow
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// AppendDatum appends a value to a builder of ArrowType(d.Type).
+func AppendDatum(b array.Builder, d sqltype.Datum) {
+	if d.Null {
+		b.AppendNull()
+		return
+	}
+	switch b := b.(type) {
+	case *array.BooleanBuilder:
+		b.Append(d.I != 0)
+	case *array.Int8Builder:
+		b.Append(int8(d.I))
+	case *array.Int16Builder:
+		b.Append(int16(d.I))
+	case *array.Int32Builder:
+		b.Append(int32(d.I))
+	case *array.Int64Builder:
+		b.Append(d.I)
+	case *array.Uint8Builder:
+		b.Append(uint8(d.I))
+	case *array.Uint16Builder:
+		b.Append(uint16(d.I))
+	case *array.Uint32Builder:
+		b.Append(uint32(d.I))
+	case *array.Uint64Builder:
+		b.Append(uint64(d.I))
+	case *array.Float32Builder:
+		b.Append(float32(d.F))
+	case *array.Float64Builder:
+		b.Append(d.F)
+	case *array.Decimal128Builder:
+		v := d.Int128()
+		b.Append(decimal128.New(v.Hi, v.Lo))
+	case *array.StringBuilder:
+		b.Append(d.S)
+	case *array.BinaryBuilder:
+		b.AppendString(d.S)
+	case *array.Date32Builder:
+		b.Append(arrow.Date32(d.I))
+	case *array.Time64Builder:
+		b.Append(arrow.Time64(d.I))
+	case *array.TimestampBuilder:
+		b.Append(arrow.Timestamp(d.I))
+	case *array.MonthDayNanoIntervalBuilder:
+		b.Append(arrow.MonthDayNanoInterval{Months: d.Months, Days: d.Days, Nanoseconds: d.I * 1000})
+	case *array.NullBuilder:
+		b.AppendNull()
+	default:
+		panic(fmt.Sprintf("arrow: a %s for %T", d.Type, b))
+	}
+}
+
+// DatumAt is value i of an array of ArrowType of some SQL type.
+func DatumAt(a arrow.Array, i int) sqltype.Datum {
+	t, ok := TypeOf(a.DataType())
+	if !ok {
+		panic(fmt.Sprintf("arrow: no SQL type for %s", a.DataType()))
+	}
+	if a.IsNull(i) {
+		return sqltype.NullOf(t)
+	}
+	d := sqltype.Datum{Type: t}
+	switch a := a.(type) {
+	case *array.Boolean:
+		return sqltype.NewBool(a.Value(i))
+	case *array.Int8:
+		d.I = int64(a.Value(i))
+	case *array.Int16:
+		d.I = int64(a.Value(i))
+	case *array.Int32:
+		d.I = int64(a.Value(i))
+	case *array.Int64:
+		d.I = a.Value(i)
+	case *array.Uint8:
+		d.I = int64(a.Value(i))
+	case *array.Uint16:
+		d.I = int64(a.Value(i))
+	case *array.Uint32:
+		d.I = int64(a.Value(i))
+	case *array.Uint64:
+		d.I = int64(a.Value(i))
+	case *array.Float32:
+		d.F = float64(a.Value(i))
+	case *array.Float64:
+		d.F = a.Value(i)
+	case *array.Decimal128:
+		v := a.Value(i)
+		return sqltype.NewDecimal(sqltype.Int128{Lo: v.LowBits(), Hi: v.HighBits()}, t)
+	case *array.String:
+		d.S = a.Value(i)
+	case *array.Binary:
+		d.S = a.ValueString(i)
+	case *array.Date32:
+		d.I = int64(a.Value(i))
+	case *array.Time64:
+		d.I = int64(a.Value(i))
+	case *array.Timestamp:
+		d.I = int64(a.Value(i))
+	case *array.MonthDayNanoInterval:
+		v := a.Value(i)
+		d.Months, d.Days, d.I = v.Months, v.Days, v.Nanoseconds/1000
+	default:
+		panic(fmt.Sprintf("arrow: a value of %T", a))
+	}
+	return d
+}
+
+// appendText appends a value written as text. Integers, money and days, what
+// most files are made of, are read here; the rest by sqltype.
+func appendText(b array.Builder, t sqltype.Type, text []byte) error {
+	switch b := b.(type) {
+	case *array.StringBuilder:
+		b.BinaryBuilder.Append(text)
+		return nil
+	case *array.Int32Builder:
+		if v, ok := plainInt(text); ok && int64(int32(v)) == v {
+			b.Append(int32(v))
+			return nil
+		}
+	case *array.Int64Builder:
+		if v, ok := plainInt(text); ok {
+			b.Append(v)
+			return nil
+		}
+	case *array.Decimal128Builder:
+		if v, ok := plainDecimal(text, int(t.Scale)); ok && t.Precision >= 18 {
+			b.Append(decimal128.FromI64(v))
+			return nil
+		} else if ok && decimal128.FromI64(v).FitsInPrecision(int32(t.Precision)) {
+			b.Append(decimal128.FromI64(v))
+			return nil
+		}
+	}
+	d, err := sqltype.ParseDatum(string(text), t)
+	if err != nil {
+		return err
+	}
+	AppendDatum(b, d)
+	return nil
+}
+
+// plainInt reads an optional minus and up to 18 digits, and nothing else.
+func plainInt(text []byte) (v int64, ok bool) {
+	s := text
+	if len(s) > 0 && s[0] == '-' {
+		s = s[1:]
+	}
+	if len(s) == 0 || len(s) > 18 {
+		return 0, false
+	}
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		v = v*10 + int64(c-'0')
+	}
+	if len(s) != len(text) {
+		v = -v
+	}
+	return v, true
+}
+
+// plainDecimal reads an optional minus, digits, and a point with at most scale
+// digits behind it, of at most 18 digits after scaling.
+func plainDecimal(text []byte, scale int) (v int64, ok bool) {
+	s := text
+	if len(s) > 0 && s[0] == '-' {
+		s = s[1:]
+	}
+	digits, behind := 0, -1
+	for _, c := range s {
+		switch {
+		case c >= '0' && c <= '9' && digits < 18:
+			v = v*10 + int64(c-'0')
+			digits++
+			if behind >= 0 {
+				behind++
+			}
+		case c == '.' && behind < 0:
+			behind = 0
+		default:
+			return 0, false
+		}
+	}
+	behind = max(behind, 0)
+	if digits == 0 || behind > scale || digits+scale-behind > 18 {
+		return 0, false
+	}
+	for ; behind < scale; behind++ {
+		v *= 10
+	}
+	if len(s) != len(text) {
+		v = -v
+	}
+	return v, true
+}
