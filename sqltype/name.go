@@ -49,7 +49,7 @@ var typeNames = map[string]Type{
 	"longtext": Varchar, "name": Varchar, "utf8": Varchar,
 	"blob": Blob, "bytea": Blob, "binary": Blob, "varbinary": Blob, "binary varying": Blob,
 	"binary large object": Blob,
-	"date": Date, "date32": Date,
+	"date":                Date, "date32": Date,
 	"time": Time, "time without time zone": Time,
 	"timestamp": Timestamp, "datetime": Timestamp, "timestamp without time zone": Timestamp, "timestamp_us": Timestamp,
 	"timestamptz": TimestampTZ, "timestamp with time zone": TimestampTZ,

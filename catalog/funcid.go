@@ -1,0 +1,305 @@
+package catalog
+
+import "fmt"
+
+// FuncID names a function. Several signatures may share one: the code tells
+// them apart by the argument types. FuncIDs are not stored anywhere and may be
+// renumbered.
+type FuncID uint16
+
+// The scalar functions and operators, the aggregates and the window functions,
+// in the order of funcNames.
+const (
+	FuncNone FuncID = iota
+
+	// Operators.
+	FuncAdd
+	FuncSub
+	FuncMul
+	FuncDiv
+	FuncMod
+	FuncIntDiv
+	FuncNeg
+	FuncConcatOp
+	FuncBitAnd
+	FuncBitOr
+	FuncBitXor
+	FuncBitNot
+	FuncShiftLeft
+	FuncShiftRight
+
+	// Patterns.
+	FuncLike
+	FuncILike
+	FuncSimilarTo
+	FuncGlob
+	FuncRegexpLike
+	FuncRegexpILike
+	FuncRegexpReplace
+	FuncRegexpSubstr
+	FuncRegexpCount
+	FuncRegexpInstr
+
+	// Mathematics.
+	FuncAbs
+	FuncSign
+	FuncCeil
+	FuncFloor
+	FuncRound
+	FuncTrunc
+	FuncSqrt
+	FuncCbrt
+	FuncExp
+	FuncLn
+	FuncLog10
+	FuncLog2
+	FuncLog
+	FuncPower
+	FuncGcd
+	FuncLcm
+	FuncFactorial
+	FuncPi
+	FuncSin
+	FuncCos
+	FuncTan
+	FuncCot
+	FuncAsin
+	FuncAcos
+	FuncAtan
+	FuncAtan2
+	FuncSinh
+	FuncCosh
+	FuncTanh
+	FuncAsinh
+	FuncAcosh
+	FuncAtanh
+	FuncDegrees
+	FuncRadians
+	FuncRandom
+	FuncIsNaN
+	FuncIsInf
+	FuncIsFinite
+	FuncWidthBucket
+	FuncBitCount
+	FuncGreatest
+	FuncLeast
+
+	// Strings.
+	FuncLength
+	FuncOctetLength
+	FuncBitLength
+	FuncLower
+	FuncUpper
+	FuncInitcap
+	FuncTrim
+	FuncLtrim
+	FuncRtrim
+	FuncSubstring
+	FuncLeft
+	FuncRight
+	FuncLpad
+	FuncRpad
+	FuncReplace
+	FuncReverse
+	FuncRepeat
+	FuncConcat
+	FuncConcatWs
+	FuncStrpos
+	FuncStartsWith
+	FuncEndsWith
+	FuncContains
+	FuncSplitPart
+	FuncASCII
+	FuncChr
+	FuncTranslate
+	FuncMD5
+	FuncSHA256
+	FuncToHex
+	FuncEncode
+	FuncDecode
+	FuncQuoteLiteral
+	FuncQuoteIdent
+	FuncOverlay
+	FuncLevenshtein
+	FuncHash
+	FuncTypeof
+	FuncVersion
+
+	// Dates and times.
+	FuncDatePart
+	FuncYear
+	FuncMonth
+	FuncDay
+	FuncHour
+	FuncMinute
+	FuncSecond
+	FuncMillisecond
+	FuncMicrosecond
+	FuncQuarter
+	FuncWeek
+	FuncISOYear
+	FuncDayOfWeek
+	FuncISODayOfWeek
+	FuncDayOfYear
+	FuncDecade
+	FuncCentury
+	FuncMillennium
+	FuncEra
+	FuncEpoch
+	FuncJulian
+	FuncTimezone
+	FuncDateTrunc
+	FuncDateDiff
+	FuncAge
+	FuncMakeDate
+	FuncMakeTime
+	FuncMakeTimestamp
+	FuncMakeInterval
+	FuncToTimestamp
+	FuncToDate
+	FuncLastDay
+	FuncDayName
+	FuncMonthName
+	FuncStrftime
+	FuncToChar
+	FuncJustifyDays
+	FuncJustifyHours
+	FuncJustifyInterval
+	FuncNow
+	FuncLocalTimestamp
+	FuncCurrentDate
+	FuncCurrentTime
+
+	// Aggregates.
+	FuncCount
+	FuncSum
+	FuncAvg
+	FuncMin
+	FuncMax
+	FuncTotal
+	FuncStringAgg
+	FuncStddevSamp
+	FuncStddevPop
+	FuncVarSamp
+	FuncVarPop
+	FuncBoolAnd
+	FuncBoolOr
+	FuncBitAndAgg
+	FuncBitOrAgg
+	FuncBitXorAgg
+	FuncAnyValue
+	FuncFirst
+	FuncLast
+	FuncCovarPop
+	FuncCovarSamp
+	FuncCorr
+	FuncRegrAvgX
+	FuncRegrAvgY
+	FuncRegrCount
+	FuncRegrIntercept
+	FuncRegrR2
+	FuncRegrSlope
+	FuncRegrSXX
+	FuncRegrSXY
+	FuncRegrSYY
+	FuncMedian
+	FuncMode
+	FuncCountIf
+	FuncProduct
+	FuncQuantileCont
+	FuncQuantileDisc
+	FuncArgMin
+	FuncArgMax
+	FuncApproxCountDistinct
+
+	// Window functions.
+	FuncRowNumber
+	FuncRank
+	FuncDenseRank
+	FuncPercentRank
+	FuncCumeDist
+	FuncNtile
+	FuncLag
+	FuncLead
+	FuncFirstValue
+	FuncLastValue
+	FuncNthValue
+
+	numFuncs
+)
+
+// funcNames are the canonical names, which the code of the functions is found
+// by. Other names for the same function stand beside its signatures.
+var funcNames = [numFuncs]string{
+	FuncNone: "none",
+
+	FuncAdd: "+", FuncSub: "-", FuncMul: "*", FuncDiv: "/", FuncMod: "%", FuncIntDiv: "//",
+	FuncNeg: "neg", FuncConcatOp: "||", FuncBitAnd: "&", FuncBitOr: "|", FuncBitXor: "#",
+	FuncBitNot: "~", FuncShiftLeft: "<<", FuncShiftRight: ">>",
+
+	FuncLike: "like", FuncILike: "ilike", FuncSimilarTo: "similar_to", FuncGlob: "glob",
+	FuncRegexpLike: "regexp_like", FuncRegexpILike: "regexp_ilike", FuncRegexpReplace: "regexp_replace",
+	FuncRegexpSubstr: "regexp_substr", FuncRegexpCount: "regexp_count", FuncRegexpInstr: "regexp_instr",
+
+	FuncAbs: "abs", FuncSign: "sign", FuncCeil: "ceil", FuncFloor: "floor", FuncRound: "round",
+	FuncTrunc: "trunc", FuncSqrt: "sqrt", FuncCbrt: "cbrt", FuncExp: "exp", FuncLn: "ln",
+	FuncLog10: "log10", FuncLog2: "log2", FuncLog: "log", FuncPower: "power", FuncGcd: "gcd",
+	FuncLcm: "lcm", FuncFactorial: "factorial", FuncPi: "pi", FuncSin: "sin", FuncCos: "cos",
+	FuncTan: "tan", FuncCot: "cot", FuncAsin: "asin", FuncAcos: "acos", FuncAtan: "atan",
+	FuncAtan2: "atan2", FuncSinh: "sinh", FuncCosh: "cosh", FuncTanh: "tanh", FuncAsinh: "asinh",
+	FuncAcosh: "acosh", FuncAtanh: "atanh", FuncDegrees: "degrees",
+	FuncRadians: "radians", FuncRandom: "random", FuncIsNaN: "isnan", FuncIsInf: "isinf",
+	FuncIsFinite: "isfinite", FuncWidthBucket: "width_bucket", FuncBitCount: "bit_count",
+	FuncGreatest: "greatest", FuncLeast: "least",
+
+	FuncLength: "length", FuncOctetLength: "octet_length", FuncBitLength: "bit_length",
+	FuncLower: "lower", FuncUpper: "upper", FuncInitcap: "initcap", FuncTrim: "trim",
+	FuncLtrim: "ltrim", FuncRtrim: "rtrim", FuncSubstring: "substring", FuncLeft: "left",
+	FuncRight: "right", FuncLpad: "lpad", FuncRpad: "rpad", FuncReplace: "replace",
+	FuncReverse: "reverse", FuncRepeat: "repeat", FuncConcat: "concat", FuncConcatWs: "concat_ws",
+	FuncStrpos: "strpos", FuncStartsWith: "starts_with", FuncEndsWith: "ends_with",
+	FuncContains: "contains", FuncSplitPart: "split_part", FuncASCII: "ascii", FuncChr: "chr",
+	FuncTranslate: "translate", FuncMD5: "md5", FuncSHA256: "sha256", FuncToHex: "to_hex",
+	FuncEncode: "encode", FuncDecode: "decode", FuncQuoteLiteral: "quote_literal",
+	FuncQuoteIdent: "quote_ident", FuncOverlay: "overlay", FuncLevenshtein: "levenshtein",
+	FuncHash: "hash", FuncTypeof: "typeof", FuncVersion: "version",
+
+	FuncDatePart: "date_part", FuncYear: "year", FuncMonth: "month", FuncDay: "day",
+	FuncHour: "hour", FuncMinute: "minute", FuncSecond: "second", FuncMillisecond: "millisecond",
+	FuncMicrosecond: "microsecond", FuncQuarter: "quarter", FuncWeek: "week", FuncISOYear: "isoyear",
+	FuncDayOfWeek: "dayofweek", FuncISODayOfWeek: "isodow", FuncDayOfYear: "dayofyear",
+	FuncDecade: "decade", FuncCentury: "century", FuncMillennium: "millennium", FuncEra: "era",
+	FuncEpoch: "epoch", FuncJulian: "julian", FuncTimezone: "timezone", FuncDateTrunc: "date_trunc",
+	FuncDateDiff: "date_diff", FuncAge: "age", FuncMakeDate: "make_date", FuncMakeTime: "make_time",
+	FuncMakeTimestamp: "make_timestamp", FuncMakeInterval: "make_interval",
+	FuncToTimestamp: "to_timestamp", FuncToDate: "to_date", FuncLastDay: "last_day",
+	FuncDayName: "dayname", FuncMonthName: "monthname", FuncStrftime: "strftime", FuncToChar: "to_char",
+	FuncJustifyDays: "justify_days", FuncJustifyHours: "justify_hours",
+	FuncJustifyInterval: "justify_interval", FuncNow: "now", FuncLocalTimestamp: "localtimestamp",
+	FuncCurrentDate: "current_date", FuncCurrentTime: "current_time",
+
+	FuncCount: "count", FuncSum: "sum", FuncAvg: "avg", FuncMin: "min", FuncMax: "max",
+	FuncTotal: "total", FuncStringAgg: "string_agg", FuncStddevSamp: "stddev_samp",
+	FuncStddevPop: "stddev_pop", FuncVarSamp: "var_samp", FuncVarPop: "var_pop",
+	FuncBoolAnd: "bool_and", FuncBoolOr: "bool_or", FuncBitAndAgg: "bit_and",
+	FuncBitOrAgg: "bit_or", FuncBitXorAgg: "bit_xor", FuncAnyValue: "any_value",
+	FuncFirst: "first", FuncLast: "last", FuncCovarPop: "covar_pop", FuncCovarSamp: "covar_samp",
+	FuncCorr: "corr", FuncRegrAvgX: "regr_avgx", FuncRegrAvgY: "regr_avgy",
+	FuncRegrCount: "regr_count", FuncRegrIntercept: "regr_intercept", FuncRegrR2: "regr_r2",
+	FuncRegrSlope: "regr_slope", FuncRegrSXX: "regr_sxx", FuncRegrSXY: "regr_sxy",
+	FuncRegrSYY: "regr_syy", FuncMedian: "median", FuncMode: "mode", FuncCountIf: "count_if",
+	FuncProduct: "product", FuncQuantileCont: "quantile_cont", FuncQuantileDisc: "quantile_disc",
+	FuncArgMin: "arg_min", FuncArgMax: "arg_max", FuncApproxCountDistinct: "approx_count_distinct",
+
+	FuncRowNumber: "row_number", FuncRank: "rank", FuncDenseRank: "dense_rank",
+	FuncPercentRank: "percent_rank", FuncCumeDist: "cume_dist", FuncNtile: "ntile",
+	FuncLag: "lag", FuncLead: "lead", FuncFirstValue: "first_value", FuncLastValue: "last_value",
+	FuncNthValue: "nth_value",
+}
+
+func (id FuncID) String() string {
+	if id < numFuncs {
+		return funcNames[id]
+	}
+	return fmt.Sprintf("FuncID(%d)", uint16(id))
+}

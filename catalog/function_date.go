@@ -1,0 +1,125 @@
+package catalog
+
+import (
+	"strings"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// dateFamilies are the functions over dates, times and intervals.
+//
+// A part of a date is a BIGINT when it is a whole number and a DOUBLE when it
+// has a fraction: second, millisecond, epoch and julian. extract and date_part
+// with a constant field are the function of that field (see refineDatePart);
+// with any other field they are a DOUBLE.
+func dateFamilies() []family {
+	date, tm, ts, tz, iv := sqltype.Date, sqltype.Time, sqltype.Timestamp, sqltype.TimestampTZ, sqltype.Interval
+	i64, f64, str := sqltype.Int64, sqltype.Float64, sqltype.Varchar
+	part := func(id FuncID, result sqltype.Type, aliases ...string) family {
+		return family{Func: Func{ID: id}, aliases: aliases, signatures: []signature{
+			on(result, date), on(result, ts), on(result, tz), on(result, tm), on(result, iv),
+		}}
+	}
+	families := []family{
+		{Func: Func{ID: FuncDatePart}, aliases: []string{"extract", "datepart"}, signatures: []signature{
+			on(f64, str, date).refinedBy(refineDatePart), on(f64, str, ts).refinedBy(refineDatePart),
+			on(f64, str, tz).refinedBy(refineDatePart), on(f64, str, tm).refinedBy(refineDatePart),
+			on(f64, str, iv).refinedBy(refineDatePart),
+		}},
+		part(FuncYear, i64), part(FuncMonth, i64), part(FuncDay, i64, "dayofmonth"), part(FuncHour, i64), part(FuncMinute, i64),
+		part(FuncSecond, f64), part(FuncMillisecond, f64), part(FuncMicrosecond, i64), part(FuncQuarter, i64),
+		part(FuncWeek, i64, "weekofyear"), part(FuncISOYear, i64), part(FuncDayOfWeek, i64), part(FuncISODayOfWeek, i64, "weekday"),
+		part(FuncDayOfYear, i64), part(FuncDecade, i64), part(FuncCentury, i64), part(FuncMillennium, i64),
+		part(FuncEra, i64), part(FuncEpoch, f64), part(FuncJulian, f64), part(FuncTimezone, i64),
+		{Func: Func{ID: FuncDateTrunc}, aliases: []string{"datetrunc"}, signatures: []signature{
+			on(ts, str, ts), on(tz, str, tz), on(iv, str, iv),
+		}},
+		// date_diff counts the boundaries of the unit that lie between.
+		{Func: Func{ID: FuncDateDiff}, aliases: []string{"datediff"}, signatures: []signature{
+			on(i64, str, date, date), on(i64, str, ts, ts), on(i64, str, tz, tz), on(i64, str, tm, tm),
+		}},
+		{Func: Func{ID: FuncAge}, signatures: []signature{on(iv, ts, ts), on(iv, tz, tz)}},
+		{Func: Func{ID: FuncMakeDate}, signatures: []signature{on(date, i64, i64, i64)}},
+		{Func: Func{ID: FuncMakeTime}, signatures: []signature{on(tm, i64, i64, f64)}},
+		{Func: Func{ID: FuncMakeTimestamp}, signatures: []signature{on(ts, i64, i64, i64, i64, i64, f64), on(ts, i64)}},
+		{Func: Func{ID: FuncMakeInterval}, signatures: []signature{on(iv, i64, i64, i64, i64, i64, i64, f64).withOptional(7)}},
+		{Func: Func{ID: FuncToTimestamp}, signatures: []signature{on(tz, f64), on(tz, str, str)}},
+		{Func: Func{ID: FuncToDate}, signatures: []signature{on(date, str, str)}},
+		{Func: Func{ID: FuncLastDay}, signatures: []signature{on(date, date), on(date, ts)}},
+		{Func: Func{ID: FuncDayName}, signatures: []signature{on(str, date), on(str, ts), on(str, tz)}},
+		{Func: Func{ID: FuncMonthName}, signatures: []signature{on(str, date), on(str, ts), on(str, tz)}},
+		{Func: Func{ID: FuncStrftime}, signatures: []signature{
+			on(str, date, str), on(str, ts, str), on(str, tz, str), on(str, str, date), on(str, str, ts), on(str, str, tz),
+		}},
+		{Func: Func{ID: FuncToChar}, signatures: []signature{
+			on(str, ts, str), on(str, tz, str), on(str, iv, str), on(str, i64, str), on(str, anyDecimal, str), on(str, f64, str),
+		}},
+		{Func: Func{ID: FuncJustifyDays}, signatures: []signature{on(iv, iv)}},
+		{Func: Func{ID: FuncJustifyHours}, signatures: []signature{on(iv, iv)}},
+		{Func: Func{ID: FuncJustifyInterval}, signatures: []signature{on(iv, iv)}},
+		{Func: Func{ID: FuncNow, Stable: true}, aliases: []string{"current_timestamp", "transaction_timestamp", "statement_timestamp"},
+			signatures: []signature{on(tz)}},
+		{Func: Func{ID: FuncLocalTimestamp, Stable: true}, signatures: []signature{on(ts)}},
+		{Func: Func{ID: FuncCurrentDate, Stable: true}, aliases: []string{"today"}, signatures: []signature{on(date)}},
+		{Func: Func{ID: FuncCurrentTime, Stable: true}, aliases: []string{"localtime"}, signatures: []signature{on(tm)}},
+	}
+	return families
+}
+
+// datePartFields are the words that extract and date_part take for each part.
+var datePartFields = map[string]FuncID{
+	"year": FuncYear, "years": FuncYear, "y": FuncYear, "yr": FuncYear,
+	"month": FuncMonth, "months": FuncMonth, "mon": FuncMonth, "mons": FuncMonth,
+	"day": FuncDay, "days": FuncDay, "d": FuncDay, "dayofmonth": FuncDay,
+	"hour": FuncHour, "hours": FuncHour, "h": FuncHour, "hr": FuncHour,
+	"minute": FuncMinute, "minutes": FuncMinute, "min": FuncMinute, "mins": FuncMinute,
+	"second": FuncSecond, "seconds": FuncSecond, "sec": FuncSecond, "secs": FuncSecond, "s": FuncSecond,
+	"millisecond": FuncMillisecond, "milliseconds": FuncMillisecond, "msec": FuncMillisecond, "ms": FuncMillisecond,
+	"microsecond": FuncMicrosecond, "microseconds": FuncMicrosecond, "usec": FuncMicrosecond, "us": FuncMicrosecond,
+	"quarter": FuncQuarter, "quarters": FuncQuarter, "qtr": FuncQuarter,
+	"week": FuncWeek, "weeks": FuncWeek, "w": FuncWeek, "isoyear": FuncISOYear,
+	"dow": FuncDayOfWeek, "dayofweek": FuncDayOfWeek, "weekday": FuncDayOfWeek, "isodow": FuncISODayOfWeek,
+	"doy": FuncDayOfYear, "dayofyear": FuncDayOfYear,
+	"decade": FuncDecade, "decades": FuncDecade, "century": FuncCentury, "centuries": FuncCentury,
+	"millennium": FuncMillennium, "millennia": FuncMillennium, "era": FuncEra,
+	"epoch": FuncEpoch, "julian": FuncJulian, "timezone": FuncTimezone,
+}
+
+// DatePartFunc is the function, of one argument, that extract of a field means.
+func DatePartFunc(field string) (FuncID, bool) {
+	id, ok := datePartFields[strings.ToLower(field)]
+	return id, ok
+}
+
+// refineDatePart makes the result of a known whole part a BIGINT. The call
+// keeps both arguments.
+func refineDatePart(r *Resolved, consts []*sqltype.Datum) {
+	if c := consts[0]; c != nil && !c.Null {
+		switch id, ok := DatePartFunc(c.S); {
+		case !ok:
+		case id == FuncSecond, id == FuncMillisecond, id == FuncEpoch, id == FuncJulian:
+		default:
+			r.Result = sqltype.Int64
+		}
+	}
+}
+
+// StatementTime is the value of a Stable function of the clock in a statement
+// that began at now, in microseconds since 1970 UTC; false for other functions.
+func StatementTime(id FuncID, now int64) (sqltype.Datum, bool) {
+	day := now / sqltype.MicrosPerDay
+	if now%sqltype.MicrosPerDay < 0 {
+		day--
+	}
+	switch id {
+	case FuncNow:
+		return sqltype.Datum{Type: sqltype.TimestampTZ, I: now}, true
+	case FuncLocalTimestamp:
+		return sqltype.Datum{Type: sqltype.Timestamp, I: now}, true
+	case FuncCurrentDate:
+		return sqltype.Datum{Type: sqltype.Date, I: day}, true
+	case FuncCurrentTime:
+		return sqltype.Datum{Type: sqltype.Time, I: now - day*sqltype.MicrosPerDay}, true
+	}
+	return sqltype.Datum{}, false
+}

@@ -1,0 +1,83 @@
+package catalog
+
+import "github.com/gpusql/gpusql/sqltype"
+
+// stringFamilies are the functions over text and bytes. Places count
+// characters from 1.
+func stringFamilies() []family {
+	i32, i64, str, blob, boolean := sqltype.Int32, sqltype.Int64, sqltype.Varchar, sqltype.Blob, sqltype.Bool
+	ofString := func(id FuncID, aliases ...string) family {
+		return family{Func: Func{ID: id}, aliases: aliases, signatures: []signature{on(str, str)}}
+	}
+	test := func(id FuncID, aliases ...string) family {
+		return family{Func: Func{ID: id}, aliases: aliases, signatures: []signature{on(boolean, str, str)}}
+	}
+	trim := func(id FuncID, aliases ...string) family {
+		return family{Func: Func{ID: id}, aliases: aliases, signatures: []signature{on(str, str, str).withOptional(1)}}
+	}
+	return []family{
+		{Func: Func{ID: FuncLength}, aliases: []string{"char_length", "character_length", "len"},
+			signatures: []signature{on(i32, str), on(i32, blob)}},
+		{Func: Func{ID: FuncOctetLength}, aliases: []string{"strlen"}, signatures: []signature{on(i32, str), on(i32, blob)}},
+		{Func: Func{ID: FuncBitLength}, signatures: []signature{on(i32, str), on(i32, blob)}},
+		ofString(FuncLower, "lcase"), ofString(FuncUpper, "ucase"), ofString(FuncInitcap),
+		trim(FuncTrim, "btrim"), trim(FuncLtrim), trim(FuncRtrim),
+		{Func: Func{ID: FuncSubstring}, aliases: []string{"substr", "mid"}, signatures: []signature{
+			on(str, str, i64, i64).withOptional(1), on(blob, blob, i64, i64).withOptional(1),
+		}},
+		{Func: Func{ID: FuncLeft}, signatures: []signature{on(str, str, i64)}},
+		{Func: Func{ID: FuncRight}, signatures: []signature{on(str, str, i64)}},
+		{Func: Func{ID: FuncLpad}, signatures: []signature{on(str, str, i64, str).withOptional(1)}},
+		{Func: Func{ID: FuncRpad}, signatures: []signature{on(str, str, i64, str).withOptional(1)}},
+		{Func: Func{ID: FuncReplace}, signatures: []signature{on(str, str, str, str)}},
+		ofString(FuncReverse),
+		{Func: Func{ID: FuncRepeat}, signatures: []signature{on(str, str, i64)}},
+		// Both leave NULLs out; only a NULL separator makes the result NULL.
+		{Func: Func{ID: FuncConcat, NullIn: true}, signatures: []signature{by(texts)}},
+		{Func: Func{ID: FuncConcatWs, NullIn: true}, signatures: []signature{by(texts)}},
+		{Func: Func{ID: FuncStrpos}, aliases: []string{"instr", "position"}, signatures: []signature{on(i32, str, str)}},
+		test(FuncStartsWith, "prefix", "^@"), test(FuncEndsWith, "suffix"), test(FuncContains),
+		{Func: Func{ID: FuncSplitPart}, signatures: []signature{on(str, str, str, i64)}},
+		{Func: Func{ID: FuncASCII}, aliases: []string{"ord", "unicode"}, signatures: []signature{on(i32, str)}},
+		{Func: Func{ID: FuncChr}, signatures: []signature{on(str, i64)}},
+		{Func: Func{ID: FuncTranslate}, signatures: []signature{on(str, str, str, str)}},
+		{Func: Func{ID: FuncMD5}, signatures: []signature{on(str, str), on(str, blob)}},
+		{Func: Func{ID: FuncSHA256}, signatures: []signature{on(str, str), on(str, blob)}},
+		{Func: Func{ID: FuncToHex}, aliases: []string{"hex"}, signatures: []signature{on(str, i64), on(str, str), on(str, blob)}},
+		{Func: Func{ID: FuncEncode}, signatures: []signature{on(str, blob, str)}},
+		{Func: Func{ID: FuncDecode}, signatures: []signature{on(blob, str, str)}},
+		ofString(FuncQuoteLiteral), ofString(FuncQuoteIdent),
+		{Func: Func{ID: FuncOverlay}, signatures: []signature{on(str, str, str, i64, i64).withOptional(1)}},
+		{Func: Func{ID: FuncLevenshtein}, aliases: []string{"editdist3"}, signatures: []signature{on(i32, str, str)}},
+		{Func: Func{ID: FuncHash, NullIn: true}, signatures: []signature{on(sqltype.Uint64, anyType).repeating()}},
+		{Func: Func{ID: FuncTypeof, NullIn: true}, aliases: []string{"pg_typeof"}, signatures: []signature{on(str, anyType)}},
+		{Func: Func{ID: FuncVersion}, signatures: []signature{on(str)}},
+	}
+}
+
+// texts casts every argument to VARCHAR.
+func texts(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
+	return repeated(sqltype.Varchar, len(args)), sqltype.Varchar, len(args) > 0
+}
+
+// patternFamilies are the functions that match text. The regular expressions
+// are RE2's, which is POSIX but for back references. Their last argument is
+// flags: i ignores case, g is all matches.
+func patternFamilies() []family {
+	str, boolean, i32 := sqltype.Varchar, sqltype.Bool, sqltype.Int32
+	like := []signature{on(boolean, str, str, str).withOptional(1)} // an escape may follow
+	return []family{
+		{Func: Func{ID: FuncLike}, aliases: []string{"~~"}, signatures: like},
+		{Func: Func{ID: FuncILike}, aliases: []string{"~~*"}, signatures: like},
+		{Func: Func{ID: FuncSimilarTo}, signatures: like},
+		{Func: Func{ID: FuncGlob}, signatures: []signature{on(boolean, str, str)}},
+		{Func: Func{ID: FuncRegexpLike}, aliases: []string{"~", "regexp_matches"}, signatures: like},
+		{Func: Func{ID: FuncRegexpILike}, aliases: []string{"~*"}, signatures: []signature{on(boolean, str, str)}},
+		{Func: Func{ID: FuncRegexpReplace}, signatures: []signature{on(str, str, str, str, str).withOptional(1)}},
+		{Func: Func{ID: FuncRegexpSubstr}, aliases: []string{"regexp_extract"}, signatures: []signature{on(str, str, str)}},
+		{Func: Func{ID: FuncRegexpCount}, signatures: []signature{
+			on(i32, str, str, sqltype.Int64, str).withOptional(2),
+		}},
+		{Func: Func{ID: FuncRegexpInstr}, signatures: []signature{on(i32, str, str)}},
+	}
+}
