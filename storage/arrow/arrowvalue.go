@@ -61,7 +61,8 @@ func AppendDatum(b array.Builder, d sqltype.Datum) {
 	}
 }
 
-// DatumAt is value i of an array of ArrowType of some SQL type.
+// DatumAt is value i of an array of ArrowType of some SQL type, or of a
+// dictionary of such.
 func DatumAt(a arrow.Array, i int) sqltype.Datum {
 	t, ok := TypeOf(a.DataType())
 	if !ok {
@@ -99,6 +100,8 @@ func DatumAt(a arrow.Array, i int) sqltype.Datum {
 		return sqltype.NewDecimal(sqltype.Int128{Lo: v.LowBits(), Hi: v.HighBits()}, t)
 	case *array.String:
 		d.S = a.Value(i)
+	case *array.Dictionary:
+		return DatumAt(a.Dictionary(), a.GetValueIndex(i))
 	case *array.Binary:
 		d.S = a.ValueString(i)
 	case *array.Date32:

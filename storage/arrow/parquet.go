@@ -85,7 +85,11 @@ func (p *parquetFile) Read(part int, cols []int, rows int) (r RecordReader, err 
 	if len(cols) == 0 {
 		return &rowCounter{left: p.pf.MetaData().RowGroup(part).NumRows(), rows: int64(rows)}, nil
 	}
-	fr, err := pqarrow.NewFileReader(p.pf, pqarrow.ArrowReadProperties{BatchSize: int64(rows)}, memory.DefaultAllocator)
+	props := pqarrow.ArrowReadProperties{BatchSize: int64(rows)}
+	for _, leaf := range leaves {
+		props.SetReadDict(leaf, p.dictionaryOnly(part, leaf))
+	}
+	fr, err := pqarrow.NewFileReader(p.pf, props, memory.DefaultAllocator)
 	if err != nil {
 		return nil, badFile(p.name, err)
 	}
@@ -94,6 +98,30 @@ func (p *parquetFile) Read(part int, cols []int, rows int) (r RecordReader, err 
 		return nil, p.bad(part, err)
 	}
 	return &parquetReader{file: p, part: part, rr: rr}, nil
+}
+
+// dictionaryPage is Parquet's number of the type of page that has the
+// dictionary itself; the library keeps its name for it to itself.
+const dictionaryPage = 2
+
+// dictionaryOnly reports a column of text all of whose pages are codes, which
+// then stay codes.
+func (p *parquetFile) dictionaryOnly(part, leaf int) bool {
+	chunk, err := p.pf.MetaData().RowGroup(part).ColumnChunk(leaf)
+	if err != nil || chunk.Type() != parquet.Types.ByteArray {
+		return false
+	}
+	codes := false
+	for _, s := range chunk.EncodingStats() {
+		if s.PageType == dictionaryPage {
+			continue
+		}
+		if s.Encoding != parquet.Encodings.PlainDict && s.Encoding != parquet.Encodings.RLEDict {
+			return false
+		}
+		codes = true
+	}
+	return codes
 }
 
 func (p *parquetFile) bad(part int, err error) error {
