@@ -2,7 +2,7 @@ package parser
 
 import "github.com/gpusql/gpusql/sqltype"
 
-// Pos is a byte offset into the statement's text.
+// Pos is a byte offset into the text given to Parse.
 type Pos int32
 
 // Statement is one SQL statement. The set is closed: the types below with a
@@ -190,11 +190,12 @@ type Join struct {
 
 // ---- expressions ----
 
-// Literal is a constant. NULL, TRUE, numbers, strings, and typed literals
-// (DATE '...', INTERVAL '...') arrive as a value of their type. Integers take
+// Literal is a constant: NULL, TRUE, a number, a string, a blob. Integers take
 // the first of INTEGER, BIGINT, DECIMAL that holds them; 1.5 is a DECIMAL,
 // 1e3 a DOUBLE; a plain string is a VARCHAR with Untyped set, which the binder
-// may give the type of what it meets.
+// may give the type of what it meets. A constant with its type before it
+// (DATE '...', INTERVAL '...') is a Cast of an untyped string; the unit of an
+// INTERVAL goes into the string: INTERVAL '3' MONTH casts '3 month'.
 type Literal struct {
 	Value   sqltype.Datum
 	Untyped bool
@@ -313,6 +314,7 @@ type Cast struct {
 }
 
 // TypeName is a type as written. Type is what it means here; List counts [].
+// Text is lower case with single blanks and its numbers: "decimal(15,2)".
 type TypeName struct {
 	Type sqltype.Type
 	Text string
@@ -322,8 +324,11 @@ type TypeName struct {
 
 // Call is a function or aggregate call. Special syntax arrives as plain calls:
 // EXTRACT(f FROM x) is extract('f', x); SUBSTRING(x FROM a FOR b), POSITION(a
-// IN b) as strpos(b, a), TRIM, OVERLAY, CURRENT_DATE, COLLATE as
-// collate(x, 'name') likewise; NULLIF, COALESCE, GREATEST keep their names.
+// IN b) as strpos(b, a), TRIM(LEADING c FROM x) as ltrim(x, c), TRAILING as
+// rtrim, BOTH as trim, OVERLAY(x PLACING y FROM a FOR b) as overlay(x, y, a, b),
+// CURRENT_DATE as current_date(), COLLATE as collate(x, 'name'), x AT TIME ZONE
+// z as timezone(z, x), a field of a struct as struct_extract(x, 'field');
+// NULLIF, COALESCE, GREATEST keep their names.
 type Call struct {
 	Name     Name
 	Args     []Expr
@@ -333,8 +338,10 @@ type Call struct {
 	OrderBy  []OrderItem
 	Within   []OrderItem // WITHIN GROUP (ORDER BY ...)
 	Filter   Expr
-	Over     *Window // nil: not a window function
-	Pos      Pos
+	// IgnoreNulls is IGNORE NULLS, in the parentheses or after them.
+	IgnoreNulls bool
+	Over        *Window // nil: not a window function
+	Pos         Pos
 }
 
 // NamedArg is name => value.

@@ -1,0 +1,169 @@
+package parser
+
+import "github.com/gpusql/gpusql/sqltype"
+
+// insert reads INSERT INTO and REPLACE INTO, after its WITH.
+func (p *parser) insert(with []CTE, recursive bool) *Insert {
+	t := p.advance()
+	s := &Insert{With: with, Recursive: recursive, Replace: t.word == kwReplace, Pos: t.start}
+	if t.word == kwInsert && p.acceptWord(kwOr) {
+		switch {
+		case p.acceptWord(kwReplace):
+			s.Replace = true
+		case p.acceptWord(kwIgnore):
+			s.OnConflict = &OnConflict{DoNothing: true}
+		case p.acceptWord(kwAbort):
+		default:
+			panic(p.unexpected("REPLACE, IGNORE or ABORT"))
+		}
+	}
+	p.expectWord(kwInto)
+	s.Table = p.name("a table name")
+	if p.acceptWord(kwAs) {
+		alias := p.ident("an alias")
+		s.Alias = &alias
+	}
+	if p.kind() == tokLParen && !p.parenBeginsQuery() {
+		s.Columns = p.identList("a column name")
+	}
+	if !p.acceptWords(kwDefault, kwValues) {
+		if !p.isQuery() && p.kind() != tokLParen {
+			panic(p.unexpected("VALUES, SELECT or DEFAULT VALUES"))
+		}
+		s.Source = p.query()
+	}
+	if p.word() == kwOn {
+		if s.OnConflict != nil {
+			panic(p.unexpected(""))
+		}
+		s.OnConflict = p.onConflict()
+	}
+	s.Returning = p.returning()
+	return s
+}
+
+// onConflict reads ON CONFLICT and what is to be done.
+func (p *parser) onConflict() *OnConflict {
+	p.expectWord(kwOn)
+	p.expectWord(kwConflict)
+	c := &OnConflict{}
+	if p.kind() == tokLParen {
+		c.Columns = p.identList("a column name")
+		if p.word() == kwWhere {
+			panic(p.unsupported("ON CONFLICT over a partial index"))
+		}
+	} else if p.word() == kwOn {
+		panic(p.unsupported("ON CONFLICT ON CONSTRAINT"))
+	}
+	p.expectWord(kwDo)
+	if p.acceptWord(kwNothing) {
+		c.DoNothing = true
+		return c
+	}
+	p.expectWord(kwUpdate)
+	p.expectWord(kwSet)
+	c.Set = p.assignments()
+	if p.acceptWord(kwWhere) {
+		c.Where = p.expr()
+	}
+	return c
+}
+
+// assignments reads column = value, ...; (a, b) = (x, y) is two of them.
+func (p *parser) assignments() []Assignment {
+	var list []Assignment
+	for {
+		if p.kind() == tokLParen {
+			list = append(list, p.rowAssignment()...)
+		} else {
+			a := Assignment{Column: p.ident("a column name")}
+			if p.kind() == tokDot {
+				panic(p.unexpected(`"=": the column of SET takes no table name`))
+			}
+			p.expect(tokEq)
+			a.Value = p.expr()
+			list = append(list, a)
+		}
+		if !p.accept(tokComma) {
+			return list
+		}
+	}
+}
+
+func (p *parser) rowAssignment() []Assignment {
+	columns := p.identList("a column name")
+	p.expect(tokEq)
+	e := p.expr()
+	values := []Expr{e}
+	switch e := e.(type) {
+	case *Row:
+		values = e.Exprs
+	case *Subquery:
+		if len(columns) > 1 {
+			panic(failAt(e.Pos, sqltype.CodeNotSupported, "setting several columns from a subquery is not supported"))
+		}
+	}
+	if len(values) != len(columns) {
+		panic(failAt(e.Start(), sqltype.CodeSyntax, "number of columns (%d) does not match number of values (%d)",
+			len(columns), len(values)))
+	}
+	list := make([]Assignment, len(columns))
+	for i := range columns {
+		list[i] = Assignment{columns[i], values[i]}
+	}
+	return list
+}
+
+func (p *parser) returning() []SelectItem {
+	if !p.acceptWord(kwReturning) {
+		return nil
+	}
+	return p.selectItems()
+}
+
+// update reads UPDATE, after its WITH.
+func (p *parser) update(with []CTE, recursive bool) *Update {
+	s := &Update{With: with, Recursive: recursive, Pos: p.advance().start}
+	s.Table = p.name("a table name")
+	s.Alias = p.targetAlias()
+	p.expectWord(kwSet)
+	s.Set = p.assignments()
+	if p.word() == kwFrom {
+		s.From = p.from()
+	}
+	if p.acceptWord(kwWhere) {
+		s.Where = p.expr()
+	}
+	s.Returning = p.returning()
+	return s
+}
+
+// delete reads DELETE FROM, after its WITH.
+func (p *parser) delete(with []CTE, recursive bool) *Delete {
+	s := &Delete{With: with, Recursive: recursive, Pos: p.advance().start}
+	p.expectWord(kwFrom)
+	s.Table = p.name("a table name")
+	s.Alias = p.targetAlias()
+	if p.acceptWord(kwUsing) {
+		s.Using = p.tableList()
+	}
+	if p.acceptWord(kwWhere) {
+		s.Where = p.expr()
+	}
+	s.Returning = p.returning()
+	return s
+}
+
+// targetAlias reads the alias of the table that a statement changes.
+func (p *parser) targetAlias() *Ident {
+	switch {
+	case p.acceptWord(kwAs):
+		alias := p.ident("an alias")
+		return &alias
+	case p.isTableAlias():
+		alias := p.identOf(p.advance())
+		return &alias
+	}
+	p.indexHint()
+	return nil
+}

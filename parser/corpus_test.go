@@ -1,0 +1,125 @@
+package parser
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// corpus is where the shared regression scripts are, if they are here.
+const corpus = "../../shared/sql"
+
+// script is a statement of a regression script.
+type script struct {
+	where string // file:line
+	sql   string
+	fails bool   // statement error
+	only  string // onlyif
+}
+
+// corpusStatements reads every statement of the scripts and queries.
+func corpusStatements(t testing.TB) []script {
+	if _, err := os.Stat(corpus); err != nil {
+		t.Skip("no " + corpus)
+	}
+	var list []script
+	err := filepath.WalkDir(corpus, func(path string, d os.DirEntry, err error) error {
+		require.NoError(t, err)
+		switch filepath.Ext(path) {
+		case ".test", ".slt":
+			list = append(list, readScript(t, path)...)
+		case ".sql":
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			list = append(list, script{where: path, sql: string(text)})
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	return list
+}
+
+// readScript reads the records of one sqllogictest file.
+func readScript(t testing.TB, path string) []script {
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	var list []script
+	only := ""
+	var cur *script
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 64<<20)
+	for n := 1; lines.Scan(); n++ {
+		line := lines.Text()
+		word, rest, _ := strings.Cut(line, " ")
+		switch {
+		case cur != nil && (line == "" || line == "----"):
+			list = append(list, *cur)
+			cur = nil
+		case cur != nil:
+			cur.sql += line + "\n"
+		case word == "onlyif":
+			only = strings.Fields(rest)[0]
+		case word == "statement", word == "query":
+			cur = &script{where: path + ":" + strconv.Itoa(n), fails: strings.HasPrefix(rest, "error"), only: only}
+			only = ""
+		case line == "":
+			only = ""
+		}
+	}
+	require.NoError(t, lines.Err())
+	if cur != nil {
+		list = append(list, *cur)
+	}
+	return list
+}
+
+// requireRoundTrip checks that what Format writes parses to the same tree.
+func requireRoundTrip(t require.TestingT, s Statement, where string) {
+	text := Format(s)
+	again, err := Parse(text)
+	var e *sqltype.Error
+	if errors.As(err, &e) && e.Code == sqltype.CodeTooComplex {
+		return // parentheses that were not needed may nest one level too deep
+	}
+	require.NoError(t, err, "%s: %s", where, text)
+	require.Len(t, again, 1, text)
+	if want, got := dump(s), dump(again[0].Statement); want != got {
+		require.Equal(t, want, got, "%s: %s", where, text)
+	}
+}
+
+// TestCorpus parses every statement of the shared scripts that is not for
+// another engine, and formats it.
+func TestCorpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short")
+	}
+	failed := 0
+	for i, s := range corpusStatements(t) {
+		if s.only != "" && s.only != "gpusql" && s.only != "postgresql" {
+			continue
+		}
+		list, err := Parse(s.sql)
+		if err != nil {
+			if !s.fails {
+				failed++
+				t.Errorf("%s: %v\n%s", s.where, err, shorten(s.sql))
+			}
+			continue
+		}
+		if i%4 == 0 || !strings.Contains(s.where, "/sqlite/") {
+			for _, p := range list {
+				requireRoundTrip(t, p.Statement, s.where)
+			}
+		}
+	}
+}

@@ -1,0 +1,323 @@
+package parser
+
+import "github.com/gpusql/gpusql/sqltype"
+
+// create reads CREATE TABLE, INDEX, VIEW or SCHEMA.
+func (p *parser) create() Statement {
+	pos := p.advance().start
+	orReplace := p.acceptWords(kwOr, kwReplace)
+	temp := p.acceptWord(kwTemp) || p.acceptWord(kwTemporary)
+	switch {
+	case p.acceptWord(kwTable):
+		return p.createTable(&CreateTable{OrReplace: orReplace, Temp: temp, Pos: pos})
+	case p.word() == kwRecursive && p.ahead(1).word == kwView:
+		panic(p.unsupported("CREATE RECURSIVE VIEW"))
+	case p.word() == kwMaterialized:
+		panic(p.unsupported("a materialized view"))
+	case p.acceptWord(kwView):
+		return p.createView(&CreateView{OrReplace: orReplace, Temp: temp, Pos: pos})
+	case orReplace, temp:
+		panic(p.unexpected("TABLE or VIEW"))
+	case p.word() == kwUnique, p.word() == kwIndex:
+		return p.createIndex(pos)
+	case p.acceptWord(kwSchema):
+		s := &CreateSchema{IfNotExists: p.ifNotExists(), Pos: pos}
+		s.Name = p.ident("a schema's name")
+		return s
+	}
+	panic(p.unexpected("TABLE, INDEX, VIEW or SCHEMA"))
+}
+
+func (p *parser) ifNotExists() bool { return p.acceptWords(kwIf, kwNot, kwExists) }
+
+// createTable reads what follows CREATE TABLE.
+func (p *parser) createTable(s *CreateTable) *CreateTable {
+	s.IfNotExists = p.ifNotExists()
+	s.Name = p.name("a table name")
+	if p.kind() == tokLParen {
+		// (a, b) AS SELECT has names alone, all else has types or constraints.
+		if k := p.ahead(2).kind; isName(p.ahead(1)) && (k == tokComma || k == tokRParen) {
+			s.AsColumns = p.identList("a column name")
+		} else {
+			p.tableElements(s)
+		}
+	}
+	if s.AsColumns != nil || s.Columns == nil {
+		p.expectWord(kwAs)
+		if !p.isQuery() && p.kind() != tokLParen {
+			panic(p.unexpected("a query"))
+		}
+		s.As = p.query()
+		s.WithData = true
+		if p.acceptWord(kwWith) {
+			s.WithData = !p.acceptWord(kwNo)
+			p.expectWord(kwData)
+		}
+	}
+	return s
+}
+
+// tableElements reads the columns and constraints of a table.
+func (p *parser) tableElements(s *CreateTable) {
+	p.expect(tokLParen)
+	for {
+		if p.isTableConstraint() {
+			s.Constraints = append(s.Constraints, p.tableConstraint())
+		} else {
+			s.Columns = append(s.Columns, p.columnDef())
+		}
+		if !p.accept(tokComma) {
+			break
+		}
+	}
+	p.expect(tokRParen)
+	if s.Columns == nil {
+		panic(failAt(s.Name.Parts[0].Pos, sqltype.CodeSyntax, "a table must have at least one column"))
+	}
+}
+
+func (p *parser) isTableConstraint() bool {
+	switch p.word() {
+	case kwConstraint, kwPrimary, kwForeign, kwCheck:
+		return true
+	case kwUnique:
+		return p.ahead(1).kind == tokLParen
+	}
+	return false
+}
+
+// tableConstraint reads a constraint that stands by itself.
+func (p *parser) tableConstraint() TableConstraint {
+	c := TableConstraint{Pos: p.pos()}
+	if p.acceptWord(kwConstraint) {
+		c.Name = p.ident("a constraint's name").Name
+	}
+	switch t := &p.toks[p.at]; {
+	case p.acceptWord(kwPrimary):
+		p.expectWord(kwKey)
+		c.Kind, c.Columns = PrimaryKey, p.identList("a column name")
+	case p.acceptWord(kwUnique):
+		c.Kind, c.Columns = UniqueKey, p.identList("a column name")
+	case t.word == kwCheck:
+		check := p.check(c.Name)
+		c.Kind, c.Check = CheckConstraint, &check
+	case p.acceptWord(kwForeign):
+		p.expectWord(kwKey)
+		c.Kind, c.Columns = ForeignKeyConstraint, p.identList("a column name")
+		c.Foreign = p.references()
+	default:
+		panic(p.unexpected("PRIMARY KEY, UNIQUE, CHECK or FOREIGN KEY"))
+	}
+	return c
+}
+
+// check reads CHECK (expression).
+func (p *parser) check(name string) Check {
+	p.expectWord(kwCheck)
+	p.expect(tokLParen)
+	start := p.pos()
+	e := p.expr()
+	text := p.text[start:p.toks[p.at-1].end]
+	p.expect(tokRParen)
+	return Check{Name: name, Expr: e, Text: text}
+}
+
+// references reads REFERENCES t (columns) and its actions.
+func (p *parser) references() *ForeignKey {
+	p.expectWord(kwReferences)
+	f := &ForeignKey{Table: p.name("a table name")}
+	if p.kind() == tokLParen {
+		f.Columns = p.identList("a column name")
+	}
+	for p.word() == kwOn {
+		switch p.ahead(1).word {
+		case kwDelete:
+			p.at += 2
+			f.OnDelete = p.foreignAction()
+		case kwUpdate:
+			p.at += 2
+			f.OnUpdate = p.foreignAction()
+		default:
+			p.at++
+			panic(p.unexpected("DELETE or UPDATE"))
+		}
+	}
+	return f
+}
+
+func (p *parser) foreignAction() string {
+	switch {
+	case p.acceptWords(kwNo, kwAction):
+		return "NO ACTION"
+	case p.acceptWord(kwRestrict):
+		return "RESTRICT"
+	case p.acceptWord(kwCascade):
+		return "CASCADE"
+	case p.acceptWords(kwSet, kwNull):
+		return "SET NULL"
+	case p.acceptWords(kwSet, kwDefault):
+		return "SET DEFAULT"
+	}
+	panic(p.unexpected("NO ACTION, RESTRICT, CASCADE, SET NULL or SET DEFAULT"))
+}
+
+// columnDef reads a column with its constraints.
+func (p *parser) columnDef() ColumnDef {
+	c := ColumnDef{Name: p.ident("a column name")}
+	c.Type = p.typeName()
+	for p.columnConstraint(&c) {
+	}
+	return c
+}
+
+// columnConstraint reads one constraint into c; false when none is next.
+func (p *parser) columnConstraint(c *ColumnDef) bool {
+	name := ""
+	if p.acceptWord(kwConstraint) {
+		name = p.ident("a constraint's name").Name
+	}
+	switch t := &p.toks[p.at]; t.word {
+	case kwNot:
+		p.at++
+		p.expectWord(kwNull)
+		c.NotNull = true
+	case kwNull:
+		p.at++
+		if c.NotNull {
+			panic(p.unexpectedAt(t, "no NULL after NOT NULL"))
+		}
+	case kwPrimary:
+		p.at++
+		p.expectWord(kwKey)
+		p.acceptWord(kwAsc)
+		c.PrimaryKey = true
+		c.nameKey(name)
+		if p.word() == kwAutoincrement || p.word() == kwAutoIncrement {
+			panic(p.unsupported("AUTOINCREMENT"))
+		}
+	case kwUnique:
+		p.at++
+		c.Unique = true
+		c.nameKey(name)
+	case kwDefault:
+		p.at++
+		// Above NOT, so that NOT NULL after it is the column's.
+		c.Default = p.exprAbove(precLike)
+	case kwCheck:
+		c.Check = append(c.Check, p.check(name))
+	case kwReferences:
+		c.References = p.references()
+		c.nameKey(name)
+	case kwCollate:
+		p.at++
+		parts := p.name("a collation").Parts
+		c.Collate = parts[len(parts)-1].Name
+	case kwGenerated, kwAs:
+		p.generated(c)
+	default:
+		if name != "" {
+			panic(p.unexpected("a constraint"))
+		}
+		return false
+	}
+	return true
+}
+
+// nameKey keeps the name that a column's key was given.
+func (c *ColumnDef) nameKey(name string) {
+	if name != "" {
+		c.ConstraintName = name
+	}
+}
+
+// generated reads [GENERATED ALWAYS] AS (expression) [STORED|VIRTUAL].
+func (p *parser) generated(c *ColumnDef) {
+	if p.acceptWord(kwGenerated) {
+		if p.word() == kwBy {
+			panic(p.unsupported("GENERATED BY DEFAULT AS IDENTITY"))
+		}
+		p.expectWord(kwAlways)
+	}
+	p.expectWord(kwAs)
+	p.expect(tokLParen)
+	c.Generated = p.expr()
+	p.expect(tokRParen)
+	if !p.acceptWord(kwStored) {
+		p.acceptWord(kwVirtual)
+	}
+}
+
+// createView reads what follows CREATE VIEW.
+func (p *parser) createView(s *CreateView) *CreateView {
+	s.IfNotExists = p.ifNotExists()
+	s.Name = p.name("a view's name")
+	if p.kind() == tokLParen {
+		s.Columns = p.identList("a column name")
+	}
+	p.expectWord(kwAs)
+	if !p.isQuery() && p.kind() != tokLParen {
+		panic(p.unexpected("a query"))
+	}
+	start := p.pos()
+	s.Query = p.query()
+	s.Text = p.text[start:p.toks[p.at-1].end]
+	return s
+}
+
+// createIndex reads CREATE [UNIQUE] INDEX from its second word.
+func (p *parser) createIndex(pos Pos) *CreateIndex {
+	s := &CreateIndex{Pos: pos, Unique: p.acceptWord(kwUnique)}
+	p.expectWord(kwIndex)
+	p.acceptWord(kwConcurrently)
+	s.IfNotExists = p.ifNotExists()
+	if p.word() != kwOn {
+		s.Name = p.ident("an index name")
+	}
+	p.expectWord(kwOn)
+	s.Table = p.name("a table name")
+	if p.acceptWord(kwUsing) {
+		s.Using = p.ident("an index kind").Name
+	}
+	p.expect(tokLParen)
+	for {
+		k := IndexKey{Expr: p.expr()}
+		k.Desc, k.Nulls = p.direction()
+		s.Keys = append(s.Keys, k)
+		if !p.accept(tokComma) {
+			break
+		}
+	}
+	p.expect(tokRParen)
+	if s.Using == "" && p.acceptWord(kwUsing) { // MySQL's place for it
+		s.Using = p.ident("an index kind").Name
+	}
+	if p.acceptWord(kwInclude) {
+		s.Include = p.identList("a column name")
+	}
+	if p.acceptWord(kwWith) {
+		p.expect(tokLParen)
+		s.With = p.indexOptions()
+		p.expect(tokRParen)
+	}
+	if p.acceptWord(kwWhere) {
+		s.Where = p.expr()
+	}
+	return s
+}
+
+// indexOptions reads name = value, ...
+func (p *parser) indexOptions() []NamedArg {
+	var list []NamedArg
+	for {
+		o := NamedArg{Name: p.ident("an option")}
+		if p.accept(tokEq) {
+			o.Value = p.optionValue()
+		} else {
+			o.Value = trueLiteral(o.Name.Pos)
+		}
+		list = append(list, o)
+		if !p.accept(tokComma) {
+			return list
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package parser
+
+import "github.com/gpusql/gpusql/sqltype"
+
+// from reads FROM and its entries.
+func (p *parser) from() []TableExpr {
+	p.expectWord(kwFrom)
+	return p.tableList()
+}
+
+func (p *parser) tableList() []TableExpr {
+	list := []TableExpr{p.table()}
+	for p.accept(tokComma) {
+		list = append(list, p.table())
+	}
+	return list
+}
+
+// table reads a table with the joins after it.
+func (p *parser) table() TableExpr {
+	left := p.tableOperand()
+	for n := 0; ; n++ {
+		j := p.join(left)
+		if j == nil {
+			return left
+		}
+		p.chain(n)
+		left = j
+	}
+}
+
+// join reads one join after left; nil when none is next.
+func (p *parser) join(left TableExpr) TableExpr {
+	j := &Join{Left: left, Pos: p.pos()}
+	if !p.joinKind(j) {
+		return nil
+	}
+	j.Right = p.tableOperand()
+	if j.Kind == CrossJoin || j.Natural {
+		return j
+	}
+	// a JOIN b JOIN c ON .. ON ..: the inner ON comes first.
+	for p.word() != kwOn && p.word() != kwUsing && p.isConditionalJoin() {
+		p.enter()
+		j.Right = p.join(j.Right)
+		p.leave()
+	}
+	switch {
+	case p.acceptWord(kwOn):
+		j.On = p.expr()
+	case p.acceptWord(kwUsing):
+		j.Using = p.identList("a column name")
+	default:
+		panic(p.unexpected("ON or USING"))
+	}
+	return j
+}
+
+// isConditionalJoin reports that a join with a condition is next.
+func (p *parser) isConditionalJoin() bool {
+	switch p.word() {
+	case kwJoin, kwInner, kwLeft, kwRight, kwFull:
+		return true
+	}
+	return false
+}
+
+// joinKind reads the words of a join into j; false when there are none.
+func (p *parser) joinKind(j *Join) bool {
+	if p.acceptWords(kwCross, kwJoin) {
+		j.Kind = CrossJoin
+		return true
+	}
+	j.Natural = p.acceptWord(kwNatural)
+	switch p.word() {
+	case kwJoin:
+		p.at++
+		return true
+	case kwInner:
+		p.at++
+	case kwLeft, kwRight, kwFull:
+		j.Kind = outerJoin(p.advance().word)
+		p.acceptWord(kwOuter)
+	default:
+		if j.Natural {
+			panic(p.unexpected("JOIN"))
+		}
+		return false
+	}
+	p.expectWord(kwJoin)
+	return true
+}
+
+func outerJoin(word keyword) JoinKind {
+	switch word {
+	case kwLeft:
+		return LeftJoin
+	case kwRight:
+		return RightJoin
+	}
+	return FullJoin
+}
+
+// tableOperand reads an entry of FROM without joins.
+func (p *parser) tableOperand() TableExpr {
+	t := &p.toks[p.at]
+	lateral := p.acceptWord(kwLateral)
+	switch n := &p.toks[p.at]; {
+	case n.kind == tokLParen:
+		return p.tableParen(t.start, lateral)
+	case n.kind == tokString && !lateral:
+		p.at++
+		ref := &TableRef{File: p.unquote(n), Pos: n.start}
+		if ref.File == "" {
+			panic(failAt(n.start, sqltype.CodeSyntax, "a file name cannot be empty"))
+		}
+		ref.Alias, ref.Columns = p.tableAlias()
+		return ref
+	case n.word == kwValues && p.ahead(1).kind == tokLParen:
+		p.at++
+		q := &Query{Body: p.values(n.start), Pos: n.start}
+		return p.derived(q, t.start, lateral)
+	}
+	pos := p.pos()
+	name := p.name("a table name")
+	if p.kind() == tokLParen {
+		if p.acceptWord(kwWith) {
+			panic(p.unsupported("WITH ORDINALITY"))
+		}
+		f := &FuncTable{Call: p.call(name, pos), Lateral: lateral, Pos: t.start}
+		f.Alias, f.Columns = p.tableAlias()
+		return f
+	}
+	if lateral {
+		panic(p.unexpected(`"("`))
+	}
+	ref := &TableRef{Name: name, Pos: pos}
+	ref.Alias, ref.Columns = p.tableAlias()
+	p.indexHint()
+	return ref
+}
+
+// indexHint passes SQLite's hints: the planner chooses indexes itself.
+func (p *parser) indexHint() {
+	if p.acceptWords(kwNot, kwIndexed) {
+		return
+	}
+	if p.acceptWords(kwIndexed, kwBy) {
+		p.ident("an index name")
+	}
+}
+
+// tableParen reads a parenthesised query or join.
+func (p *parser) tableParen(start Pos, lateral bool) TableExpr {
+	p.enter()
+	defer p.leave()
+	open := p.advance()
+	if p.isQuery() {
+		q := p.query()
+		p.expect(tokRParen)
+		return p.derived(q, start, lateral)
+	}
+	t := p.table()
+	d, ok := t.(*DerivedTable)
+	bare := ok && d.Alias == nil && p.text[d.Pos] == '('
+	if bare && p.isQueryTail() {
+		// What looked like a table was the first operand of a query.
+		d.Query = p.queryFrom(d.Query)
+	}
+	p.expect(tokRParen)
+	if bare {
+		return p.derived(d.Query, start, lateral)
+	}
+	if lateral {
+		panic(failAt(open.start, sqltype.CodeSyntax, "LATERAL stands before a query or a function"))
+	}
+	if p.word() == kwAs || p.isTableAlias() {
+		panic(p.unsupported("an alias for a join in parentheses"))
+	}
+	return t
+}
+
+// derived makes a table of a query, with its alias.
+func (p *parser) derived(q *Query, start Pos, lateral bool) TableExpr {
+	d := &DerivedTable{Query: q, Lateral: lateral, Pos: start}
+	d.Alias, d.Columns = p.tableAlias()
+	return d
+}
+
+// isTableAlias reports an alias without AS; INDEXED BY is none.
+func (p *parser) isTableAlias() bool {
+	return p.isAlias() && !(p.word() == kwIndexed && p.ahead(1).word == kwBy)
+}
+
+// tableAlias reads [AS] alias [(columns)].
+func (p *parser) tableAlias() (*Ident, []Ident) {
+	var alias Ident
+	switch {
+	case p.acceptWord(kwAs):
+		alias = p.ident("an alias")
+	case p.isTableAlias():
+		alias = p.identOf(p.advance())
+	case p.word() == kwTablesample:
+		panic(p.unsupported("TABLESAMPLE"))
+	default:
+		return nil, nil
+	}
+	var columns []Ident
+	if p.kind() == tokLParen {
+		columns = p.identList("a column name")
+	}
+	if p.word() == kwTablesample {
+		panic(p.unsupported("TABLESAMPLE"))
+	}
+	return &alias, columns
+}

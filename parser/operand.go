@@ -1,0 +1,268 @@
+package parser
+
+import (
+	"strings"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// operand reads an expression that no operator stands before: a constant, a
+// name, a call, something in parentheses.
+func (p *parser) operand() Expr {
+	t := &p.toks[p.at]
+	switch t.kind {
+	case tokNumber:
+		p.at++
+		v, ok := parseNumber(p.textOf(t))
+		if !ok {
+			panic(failAt(t.start, sqltype.CodeOutOfRange, "number %s is out of range", shorten(p.textOf(t))))
+		}
+		return &Literal{Value: v, Text: p.textOf(t), Pos: t.start}
+	case tokString, tokEscaped, tokDollar:
+		return p.stringOperand()
+	case tokHex:
+		p.at++
+		v := sqltype.Datum{Type: sqltype.Blob, S: p.unquote(t)}
+		return &Literal{Value: v, Text: p.textOf(t), Pos: t.start}
+	case tokMark, tokParam:
+		return p.param()
+	case tokLParen:
+		return p.paren()
+	case tokLBracket:
+		p.at++
+		return &Array{Exprs: p.exprsUntil(tokRBracket), Pos: t.start}
+	case tokStar:
+		p.at++
+		return p.star(&Star{Pos: t.start})
+	case tokQuoted:
+		return p.nameOperand()
+	case tokIdent:
+		if e := p.wordOperand(t); e != nil {
+			return e
+		}
+	}
+	panic(p.unexpected(""))
+}
+
+// stringOperand reads a string constant; two that only a line break separates
+// are one, as the standard has it.
+func (p *parser) stringOperand() Expr {
+	t := p.advance()
+	s := p.unquote(t)
+	end := t.end
+	for n := &p.toks[p.at]; t.kind == tokString && n.kind == tokString &&
+		strings.IndexByte(p.text[end:n.start], '\n') >= 0; n = &p.toks[p.at] {
+		s += p.unquote(n)
+		end = n.end
+		p.at++
+	}
+	return &Literal{Value: sqltype.NewString(s), Untyped: true, Text: p.text[t.start:end], Pos: t.start}
+}
+
+func stringLiteral(s string, pos Pos) *Literal {
+	return &Literal{Value: sqltype.NewString(s), Untyped: true, Text: s, Pos: pos}
+}
+
+func callOf(name string, pos Pos, args ...Expr) *Call {
+	return &Call{Name: Name{[]Ident{{Name: name, Pos: pos}}}, Args: args, Pos: pos}
+}
+
+// paren reads what stands in parentheses: a query, an expression or a row.
+func (p *parser) paren() Expr {
+	open := p.advance()
+	if p.isQuery() {
+		q := p.query()
+		p.expect(tokRParen)
+		return &Subquery{Query: q, Pos: open.start}
+	}
+	e := p.parenthesised()
+	if p.accept(tokRParen) {
+		return e
+	}
+	row := &Row{Exprs: []Expr{e}, Pos: open.start}
+	for p.accept(tokComma) {
+		row.Exprs = append(row.Exprs, p.expr())
+	}
+	p.expect(tokRParen)
+	return row
+}
+
+// exprsUntil reads expressions separated by commas, none perhaps, and the
+// token that ends them.
+func (p *parser) exprsUntil(end tokenKind) []Expr {
+	if p.accept(end) {
+		return nil
+	}
+	list := p.exprList()
+	p.expect(end)
+	return list
+}
+
+// exprList reads one or more expressions separated by commas.
+func (p *parser) exprList() []Expr {
+	list := []Expr{p.expr()}
+	for p.accept(tokComma) {
+		list = append(list, p.expr())
+	}
+	return list
+}
+
+// wordOperand reads an operand that begins with a word; nil when the word
+// cannot begin one.
+func (p *parser) wordOperand(t *token) Expr {
+	switch t.word {
+	case kwNone:
+		return p.nameOperand()
+	case kwNull:
+		p.at++
+		return &Literal{Value: sqltype.NullOf(sqltype.Null), Text: p.textOf(t), Pos: t.start}
+	case kwTrue, kwFalse:
+		p.at++
+		return &Literal{Value: sqltype.NewBool(t.word == kwTrue), Text: p.textOf(t), Pos: t.start}
+	case kwCase:
+		return p.caseExpr()
+	case kwCast, kwTryCast:
+		if p.ahead(1).kind == tokLParen {
+			return p.cast()
+		}
+	case kwDefault:
+		p.at++
+		return &Default{Pos: t.start}
+	case kwArray:
+		return p.array()
+	case kwInterval:
+		if e := p.interval(); e != nil {
+			return e
+		}
+	case kwCurrentDate, kwCurrentTime, kwCurrentTimestamp, kwLocaltime, kwLocaltimestamp, kwCurrentUser, kwSessionUser:
+		return p.niladic()
+	}
+	if p.ahead(1).kind == tokLParen {
+		if e := p.specialCall(t); e != nil {
+			return e
+		}
+	}
+	if keywordInfo[t.word].use == reserved {
+		return nil
+	}
+	return p.nameOperand()
+}
+
+// niladic reads a function that is called without parentheses; a precision in
+// them says nothing here.
+func (p *parser) niladic() Expr {
+	t := p.advance()
+	if p.accept(tokLParen) {
+		if p.kind() != tokRParen {
+			p.integer("a precision")
+		}
+		p.expect(tokRParen)
+	}
+	return callOf(fold(p.textOf(t)), t.start)
+}
+
+// caseExpr reads CASE ... END.
+func (p *parser) caseExpr() Expr {
+	c := &Case{Pos: p.advance().start}
+	if p.word() != kwWhen {
+		c.Operand = p.expr()
+	}
+	for p.acceptWord(kwWhen) {
+		cond := p.expr()
+		p.expectWord(kwThen)
+		c.Whens = append(c.Whens, When{cond, p.expr()})
+	}
+	if c.Whens == nil {
+		panic(p.unexpected("WHEN"))
+	}
+	if p.acceptWord(kwElse) {
+		c.Else = p.expr()
+	}
+	p.expectWord(kwEnd)
+	return c
+}
+
+// cast reads CAST(x AS type) and TRY_CAST.
+func (p *parser) cast() Expr {
+	t := p.advance()
+	p.at++
+	x := p.expr()
+	p.expectWord(kwAs)
+	c := &Cast{X: x, Type: p.typeName(), Try: t.word == kwTryCast, Pos: t.start}
+	p.expect(tokRParen)
+	return c
+}
+
+// array reads ARRAY[...].
+func (p *parser) array() Expr {
+	t := p.advance()
+	if p.kind() == tokLParen {
+		panic(p.unsupported("ARRAY of a query"))
+	}
+	if !p.accept(tokLBracket) {
+		panic(p.unexpected(`"["`))
+	}
+	return &Array{Exprs: p.exprsUntil(tokRBracket), Pos: t.start}
+}
+
+// nameOperand reads a column, t.*, a call, or a constant with its type before
+// it: DATE '2000-01-01'.
+func (p *parser) nameOperand() Expr {
+	t := &p.toks[p.at]
+	if e := p.typedLiteral(); e != nil {
+		return e
+	}
+	parts := make([]Ident, 1, 2)
+	parts[0] = p.ident("an expression")
+	for p.kind() == tokDot {
+		p.at++
+		if p.kind() == tokStar {
+			p.at++
+			return p.star(&Star{Table: &Name{parts}, Pos: t.start})
+		}
+		parts = append(parts, p.label("a name"))
+	}
+	if p.kind() == tokLParen {
+		return p.call(Name{parts}, t.start)
+	}
+	return columnRef(parts)
+}
+
+// columnRef is a column by a name of any number of parts: those after the
+// third can only be fields of a struct.
+func columnRef(parts []Ident) Expr {
+	if len(parts) <= 3 {
+		return &ColumnRef{Name{parts}}
+	}
+	e := Expr(&ColumnRef{Name{parts[:3:3]}})
+	for _, f := range parts[3:] {
+		e = callOf("struct_extract", f.Pos, e, stringLiteral(f.Name, f.Pos))
+	}
+	return e
+}
+
+// star reads EXCLUDE and REPLACE after a star.
+func (p *parser) star(s *Star) Expr {
+	if p.word() == kwExclude || p.word() == kwExcept && p.ahead(1).kind == tokLParen && isName(p.ahead(2)) {
+		p.at++
+		if p.kind() == tokLParen {
+			s.Exclude = p.identList("a column name")
+		} else {
+			s.Exclude = []Ident{p.ident("a column name")}
+		}
+	}
+	if p.word() == kwReplace && p.ahead(1).kind == tokLParen {
+		p.at += 2
+		for {
+			e := p.expr()
+			p.expectWord(kwAs)
+			name := p.label("a column name")
+			s.Replace = append(s.Replace, SelectItem{e, &name})
+			if !p.accept(tokComma) {
+				break
+			}
+		}
+		p.expect(tokRParen)
+	}
+	return s
+}

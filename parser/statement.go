@@ -1,0 +1,346 @@
+package parser
+
+// statement reads one statement by its first word.
+func (p *parser) statement() Statement {
+	t := &p.toks[p.at]
+	switch t.word {
+	case kwSelect, kwValues, kwFrom, kwTable:
+		return p.selectInto(p.query())
+	case kwWith:
+		return p.withStatement()
+	case kwInsert, kwReplace:
+		return p.insert(nil, false)
+	case kwUpdate:
+		return p.update(nil, false)
+	case kwDelete:
+		return p.delete(nil, false)
+	case kwTruncate:
+		p.at++
+		p.acceptWord(kwTable)
+		return &Truncate{Table: p.name("a table name"), Pos: t.start}
+	case kwCreate:
+		return p.create()
+	case kwDrop:
+		return p.drop()
+	case kwAlter:
+		return p.alter()
+	case kwBegin, kwStart, kwCommit, kwEnd, kwRollback, kwAbort, kwSavepoint, kwRelease:
+		return p.transaction()
+	case kwExplain:
+		return p.explain()
+	case kwShow, kwDescribe, kwDesc:
+		return p.show()
+	case kwSet, kwReset:
+		return p.set()
+	case kwCopy:
+		return p.copy()
+	case kwAnalyze, kwVacuum, kwCheckpoint, kwReindex:
+		p.at++
+		m := &Maintain{Word: t.word.String(), Pos: t.start}
+		if isName(&p.toks[p.at]) {
+			name := p.name("a table name")
+			m.Name = &name
+		}
+		return m
+	case kwPrepare, kwExecute, kwDeallocate:
+		return p.prepared()
+	}
+	if t.kind == tokLParen {
+		return p.query()
+	}
+	panic(p.unexpected("a statement"))
+}
+
+// withStatement reads WITH and the query or data change that it is for.
+func (p *parser) withStatement() Statement {
+	start := p.at
+	with, recursive := p.with()
+	switch p.word() {
+	case kwInsert, kwReplace:
+		return p.insert(with, recursive)
+	case kwUpdate:
+		return p.update(with, recursive)
+	case kwDelete:
+		return p.delete(with, recursive)
+	}
+	q := &Query{With: with, Recursive: recursive, Pos: p.toks[start].start}
+	q.Body = p.setQuery(p.unionTerm())
+	p.queryTail(q)
+	return p.selectInto(q)
+}
+
+// selectInto is the statement that a query is: CREATE TABLE when it had INTO.
+func (p *parser) selectInto(q *Query) Statement {
+	if p.into == nil {
+		return q
+	}
+	s := &CreateTable{Name: *p.into, As: q, WithData: true, Pos: q.Pos}
+	p.into = nil
+	return s
+}
+
+// transaction reads the statements that begin and end one.
+func (p *parser) transaction() Statement {
+	t := p.advance()
+	switch t.word {
+	case kwSavepoint:
+		return &Savepoint{Name: p.ident("a savepoint's name")}
+	case kwRelease:
+		p.acceptWord(kwSavepoint)
+		return &Savepoint{Name: p.ident("a savepoint's name"), Release: true}
+	case kwStart:
+		p.expectWord(kwTransaction)
+		return p.begin()
+	case kwBegin:
+		_ = p.acceptWord(kwTransaction) || p.acceptWord(kwWork) || p.acceptText("deferred") || p.acceptText("immediate") ||
+			p.acceptText("exclusive")
+		p.acceptWord(kwTransaction)
+		return p.begin()
+	}
+	if !p.acceptWord(kwTransaction) {
+		p.acceptWord(kwWork)
+	}
+	if t.word == kwCommit || t.word == kwEnd {
+		return &Commit{}
+	}
+	r := &Rollback{}
+	if p.acceptWord(kwTo) {
+		p.acceptWord(kwSavepoint)
+		name := p.ident("a savepoint's name")
+		r.To = &name
+	}
+	return r
+}
+
+// begin reads the modes of a transaction. Every level up to REPEATABLE READ is
+// what snapshots give; SERIALIZABLE promises more and is refused.
+func (p *parser) begin() *Begin {
+	b := &Begin{}
+	for {
+		switch {
+		case p.acceptWords(kwRead, kwOnly):
+			b.ReadOnly = true
+		case p.acceptWords(kwRead, kwWrite):
+		case p.acceptWords(kwIsolation, kwLevel):
+			switch {
+			case p.acceptText("snapshot"):
+			case p.acceptText("repeatable"):
+				p.expectWord(kwRead)
+			case p.acceptWord(kwRead):
+				if !p.acceptText("committed") && !p.acceptText("uncommitted") {
+					panic(p.unexpected("COMMITTED or UNCOMMITTED"))
+				}
+			case p.isText("serializable"):
+				panic(p.unsupported("isolation level SERIALIZABLE"))
+			default:
+				panic(p.unexpected("an isolation level"))
+			}
+		default:
+			return b
+		}
+		p.accept(tokComma)
+	}
+}
+
+// explain reads EXPLAIN [ANALYZE] or EXPLAIN (options), and the statement.
+func (p *parser) explain() Statement {
+	p.enter()
+	defer p.leave()
+	p.at++
+	e := &Explain{}
+	if p.kind() == tokLParen && !p.parenBeginsQuery() {
+		p.explainOptions(e)
+	} else {
+		e.Analyze = p.acceptWord(kwAnalyze)
+		p.acceptText("verbose")
+		if p.isText("format") {
+			p.at++
+			e.Format = p.explainFormat()
+		}
+	}
+	e.Statement = p.statement()
+	return e
+}
+
+// parenBeginsQuery reports that the current token opens a query in parentheses
+// rather than a list of names.
+func (p *parser) parenBeginsQuery() bool {
+	p.at++
+	defer func() { p.at-- }()
+	return p.kind() == tokLParen || p.isQuery()
+}
+
+func (p *parser) explainOptions(e *Explain) {
+	p.expect(tokLParen)
+	for {
+		switch {
+		case p.acceptWord(kwAnalyze):
+			e.Analyze = p.switchValue()
+		case p.acceptText("format"):
+			e.Format = p.explainFormat()
+		case p.acceptText("verbose"), p.acceptText("costs"), p.acceptText("buffers"), p.acceptText("timing"),
+			p.acceptText("summary"), p.acceptText("settings"):
+			p.switchValue()
+		default:
+			panic(p.unexpected("ANALYZE or FORMAT"))
+		}
+		if !p.accept(tokComma) {
+			break
+		}
+	}
+	p.expect(tokRParen)
+}
+
+// switchValue reads the value of an option that is on or off; none means on.
+func (p *parser) switchValue() bool {
+	switch {
+	case p.acceptWord(kwTrue), p.acceptWord(kwOn):
+	case p.acceptWord(kwFalse), p.acceptText("off"):
+		return false
+	}
+	return true
+}
+
+func (p *parser) explainFormat() string {
+	for _, f := range []string{"text", "json", "tree"} {
+		if p.acceptText(f) {
+			return f
+		}
+	}
+	panic(p.unexpected("TEXT, JSON or TREE"))
+}
+
+// show reads SHOW and DESCRIBE.
+func (p *parser) show() Statement {
+	t := p.advance()
+	s := &Show{Pos: t.start}
+	if t.word != kwShow {
+		p.acceptWord(kwTable)
+		s.What, s.Name = "DESCRIBE", p.name("a table name")
+		return s
+	}
+	for _, what := range showLists {
+		if p.acceptText(what.word) {
+			s.What = what.name
+			return s
+		}
+	}
+	switch {
+	case p.acceptWord(kwAll):
+		s.What = "ALL"
+	case p.isText("columns") && p.ahead(1).word == kwFrom, p.isText("columns") && p.ahead(1).word == kwIn:
+		p.at += 2
+		s.What, s.Name = "DESCRIBE", p.name("a table name")
+	case p.isText("index") && p.ahead(1).word == kwFrom:
+		p.at += 2
+		s.What, s.Name = "INDEXES", p.name("a table name")
+	case p.acceptWords(kwCreate, kwTable):
+		s.What, s.Name = "CREATE TABLE", p.name("a table name")
+	default:
+		s.What, s.Name = "SETTING", p.name("a setting")
+	}
+	if s.What == "SETTING" && p.kind() != tokSemicolon && p.kind() != tokEOF {
+		panic(p.unexpected(""))
+	}
+	return s
+}
+
+// showLists are the things that SHOW lists by one word.
+var showLists = [...]struct{ word, name string }{
+	{"tables", "TABLES"}, {"indexes", "INDEXES"}, {"views", "VIEWS"}, {"schemas", "SCHEMAS"},
+	{"devices", "DEVICES"}, {"functions", "FUNCTIONS"}, {"settings", "ALL"},
+}
+
+// set reads SET and RESET.
+func (p *parser) set() Statement {
+	t := p.advance()
+	if t.word == kwSet && (p.ahead(1).kind == tokIdent || p.ahead(1).kind == tokQuoted) &&
+		(p.isText("session") || p.isText("local") || p.isText("global")) && p.ahead(1).word != kwTo {
+		p.at++
+	}
+	s := &Set{Pos: t.start}
+	switch {
+	case p.word() == kwTime && p.ahead(1).word == kwZone:
+		s.Name = Ident{Name: "timezone", Pos: p.pos()}
+		p.at += 2
+		if t.word == kwReset {
+			return s
+		}
+		s.Value = p.settingValue()
+		return s
+	case t.word == kwReset && p.word() == kwAll:
+		s.Name = Ident{Name: "all", Pos: p.advance().start}
+		return s
+	}
+	s.Name = p.settingName()
+	if t.word == kwReset {
+		return s
+	}
+	if !p.accept(tokEq) && !p.accept(tokAssign) && !p.acceptWord(kwTo) {
+		panic(p.unexpected(`"=" or TO`))
+	}
+	s.Value = p.settingValue()
+	return s
+}
+
+// settingName reads a name that may have dots, as one.
+func (p *parser) settingName() Ident {
+	id := p.ident("a setting")
+	for p.accept(tokDot) {
+		part := p.label("a setting")
+		id.Name += "." + part.Name
+		id.Quoted = id.Quoted || part.Quoted
+	}
+	return id
+}
+
+// settingValue reads the value of a setting: DEFAULT gives none, a bare word
+// is a string.
+func (p *parser) settingValue() Expr {
+	t := &p.toks[p.at]
+	switch {
+	case t.word == kwDefault:
+		p.at++
+		return nil
+	case t.word == kwTrue, t.word == kwFalse, t.word == kwNull:
+	case t.kind == tokIdent && (p.ahead(1).kind == tokSemicolon || p.ahead(1).kind == tokEOF):
+		id := p.label("a value")
+		return stringLiteral(id.Name, id.Pos)
+	}
+	return p.expr()
+}
+
+// prepared reads PREPARE, EXECUTE and DEALLOCATE.
+func (p *parser) prepared() Statement {
+	p.enter()
+	defer p.leave()
+	t := p.advance()
+	switch t.word {
+	case kwPrepare:
+		s := &Prepare{Name: p.ident("a name"), Pos: t.start}
+		if p.accept(tokLParen) {
+			// The types follow from the statement itself.
+			for {
+				p.typeName()
+				if !p.accept(tokComma) {
+					break
+				}
+			}
+			p.expect(tokRParen)
+		}
+		p.expectWord(kwAs)
+		s.Statement = p.statement()
+		return s
+	case kwExecute:
+		s := &Execute{Name: p.ident("a name"), Pos: t.start}
+		if p.accept(tokLParen) {
+			s.Args = p.exprsUntil(tokRParen)
+		}
+		return s
+	}
+	p.acceptWord(kwPrepare)
+	if p.word() == kwAll {
+		return &Deallocate{Name: p.label("a name")}
+	}
+	return &Deallocate{Name: p.ident("a name")}
+}
