@@ -7,6 +7,7 @@ func (p *parser) drop() Statement {
 	case kwTable, kwIndex, kwView, kwSchema:
 		d.Kind = p.advance().word.String()
 	default:
+		p.refuseObject("DROP ")
 		panic(p.unexpected("TABLE, INDEX, VIEW or SCHEMA"))
 	}
 	d.IfExists = p.acceptWords(kwIf, kwExists)

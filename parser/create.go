@@ -1,6 +1,10 @@
 package parser
 
-import "github.com/gpusql/gpusql/sqltype"
+import (
+	"strings"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
 
 // create reads CREATE TABLE, INDEX, VIEW or SCHEMA.
 func (p *parser) create() Statement {
@@ -25,7 +29,19 @@ func (p *parser) create() Statement {
 		s.Name = p.ident("a schema's name")
 		return s
 	}
+	p.refuseObject("CREATE ")
 	panic(p.unexpected("TABLE, INDEX, VIEW or SCHEMA"))
+}
+
+// refuseObject fails for the kinds of objects that other engines have, so that
+// they are not taken for a slip.
+func (p *parser) refuseObject(verb string) {
+	for _, kind := range []string{"sequence", "type", "function", "macro", "trigger", "database", "extension", "role",
+		"user", "external"} {
+		if p.isText(kind) {
+			panic(p.unsupported(verb + strings.ToUpper(kind)))
+		}
+	}
 }
 
 func (p *parser) ifNotExists() bool { return p.acceptWords(kwIf, kwNot, kwExists) }

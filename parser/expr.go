@@ -96,6 +96,11 @@ func (p *parser) continueExpr(e Expr, prec int) Expr {
 		if prec < precLike {
 			return p.likeSymbol(e)
 		}
+	case tokStarts:
+		if prec < precOther {
+			p.at++
+			return callOf("starts_with", t.start, e, p.exprAbove(precOther))
+		}
 	case tokCast:
 		if prec < precPostfix {
 			p.at++

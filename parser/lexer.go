@@ -301,6 +301,10 @@ func operator(c, c1, c2, c3 byte) (tokenKind, int) {
 		if c1 == '/' {
 			return tokIntDiv, 2
 		}
+	case '^':
+		if c1 == '@' {
+			return tokStarts, 2
+		}
 	case '-':
 		switch {
 		case c1 == '>' && c2 == '>':

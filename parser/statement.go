@@ -1,5 +1,7 @@
 package parser
 
+import "strings"
+
 // statement reads one statement by its first word.
 func (p *parser) statement() Statement {
 	t := &p.toks[p.at]
@@ -45,8 +47,11 @@ func (p *parser) statement() Statement {
 	case kwPrepare, kwExecute, kwDeallocate:
 		return p.prepared()
 	}
-	if t.kind == tokLParen {
+	switch {
+	case t.kind == tokLParen:
 		return p.query()
+	case p.isText("merge"), p.isText("call"), p.isText("pragma"), p.isText("attach"), p.isText("grant"):
+		panic(p.unsupported(strings.ToUpper(p.textOf(t))))
 	}
 	panic(p.unexpected("a statement"))
 }

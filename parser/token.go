@@ -58,6 +58,7 @@ const (
 	tokILike    // ~~*
 	tokNotLike  // !~~
 	tokNotILike // !~~*
+	tokStarts   // ^@
 	tokGet      // ->
 	tokGetText  // ->>
 )

@@ -22,6 +22,9 @@ func (p *parser) typeName() TypeName {
 		panic(failAt(t.start, sqltype.CodeUndefinedObject, "type \"%s\" does not exist", text+tail))
 	}
 	n := TypeName{Type: typ, Text: text + numbers(mods) + tail, Pos: t.start}
+	if p.acceptWord(kwArray) && p.kind() != tokLBracket {
+		n.List++
+	}
 	for p.kind() == tokLBracket {
 		p.at++
 		if p.kind() == tokNumber {
@@ -48,10 +51,13 @@ func (p *parser) typeWords() (text string, mods []int, tail string) {
 		}
 	}
 	if p.kind() == tokLParen && p.ahead(1).kind == tokNumber {
-		p.at++
-		mods = append(mods, p.integer("a number"))
-		for p.accept(tokComma) {
-			mods = append(mods, p.integer("a number"))
+		for p.kind() == tokLParen || p.kind() == tokComma {
+			p.at++
+			sign := 1
+			if p.accept(tokMinus) {
+				sign = -1 // no type takes it, and TypeByName says so
+			}
+			mods = append(mods, sign*p.integer("a number"))
 		}
 		p.expect(tokRParen)
 	}
