@@ -39,6 +39,8 @@ const (
 	CodeDivisionByZero   = "22012"
 	CodeInvalidText      = "22P02"
 	CodeBadDatetime      = "22007"
+	CodeDatetimeOverflow = "22008"
+	CodeCannotCast       = "42846"
 	CodeCardinality      = "21000"
 	CodeUnique           = "23505"
 	CodeNotNull          = "23502"
