@@ -93,7 +93,7 @@ func (c *csvFile) Bounds(int, int) (Bounds, bool) { return Bounds{}, false }
 func (c *csvFile) Close() error                   { return nil }
 
 // Read implements File.
-func (c *csvFile) Read(_ int, cols []int, rows int) (RecordReader, error) {
+func (c *csvFile) Read(_ int, cols []int, rows int, im *Importer) (BatchReader, error) {
 	f, err := os.Open(c.name)
 	if err != nil {
 		return nil, badFile(c.name, err)
@@ -119,7 +119,7 @@ func (c *csvFile) Read(_ int, cols []int, rows int) (RecordReader, error) {
 			return nil, err
 		}
 	}
-	return r, nil
+	return &recordBatches{r, c.name, im}, nil
 }
 
 // csvReader turns lines into records.
@@ -133,7 +133,7 @@ type csvReader struct {
 	last arrow.RecordBatch
 }
 
-// Next implements RecordReader.
+// Next implements recordReader.
 func (r *csvReader) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func (r *csvReader) row(fields []csvField) error {
 	return nil
 }
 
-// Close implements RecordReader.
+// Close implements recordReader.
 func (r *csvReader) Close() error {
 	if r.last != nil {
 		r.last.Release()

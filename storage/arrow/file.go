@@ -29,8 +29,8 @@ type File interface {
 	// Bounds are bounds of column c in part p, false when they are not known.
 	Bounds(p, c int) (Bounds, bool)
 	// Read opens the given columns of part p, none twice, in batches of at
-	// most rows rows.
-	Read(p int, cols []int, rows int) (RecordReader, error)
+	// most rows rows, whose memory is im's.
+	Read(p int, cols []int, rows int, im *Importer) (BatchReader, error)
 	Close() error
 }
 
@@ -41,11 +41,39 @@ type Bounds struct {
 	Rows     int64
 }
 
-// RecordReader gives records one by one: nil at the end. A record is valid
+// BatchReader gives batches one by one, none of them empty: nil at the end. A
+// batch is valid until the next call.
+type BatchReader interface {
+	Next(context.Context) (*Batch, error)
+	Close() error
+}
+
+// recordReader gives records one by one: nil at the end. A record is valid
 // until the next call, unless it is retained.
-type RecordReader interface {
+type recordReader interface {
 	Next(context.Context) (arrow.RecordBatch, error)
 	Close() error
+}
+
+// recordBatches reads records as batches.
+type recordBatches struct {
+	recordReader
+	name string
+	im   *Importer
+}
+
+// Next implements BatchReader.
+func (r *recordBatches) Next(ctx context.Context) (*Batch, error) {
+	for {
+		rec, err := r.recordReader.Next(ctx)
+		if rec == nil || err != nil {
+			return nil, err
+		}
+		if rec.NumRows() > 0 {
+			b, err := r.im.Batch(rec)
+			return b, badFile(r.name, err)
+		}
+	}
 }
 
 // RecordWriter takes records into a file. The file is in place, whole, when

@@ -65,7 +65,7 @@ type FileCursor struct {
 	im    *Importer
 	read  []int // the columns to read, each once
 	order []int // order[i] is where column i of a batch is among them
-	r     RecordReader
+	r     BatchReader
 	out   Batch
 }
 
@@ -77,28 +77,21 @@ func (c *FileCursor) Next(ctx context.Context) (*Batch, error) {
 			if !ok {
 				return nil, ctx.Err()
 			}
-			r, err := c.scan.file.Read(part, c.read, c.scan.rows)
+			r, err := c.scan.file.Read(part, c.read, c.scan.rows, c.im)
 			if err != nil {
 				return nil, err
 			}
 			c.r = r
 		}
-		rec, err := c.r.Next(ctx)
+		b, err := c.r.Next(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if rec == nil {
+		if b == nil {
 			if err := c.closeReader(); err != nil {
 				return nil, err
 			}
 			continue
-		}
-		if rec.NumRows() == 0 {
-			continue
-		}
-		b, err := c.im.Batch(rec)
-		if err != nil {
-			return nil, err
 		}
 		c.out.Rows = b.Rows
 		c.out.Columns = c.out.Columns[:0]

@@ -61,7 +61,7 @@ func (p *ipcFile) Close() error {
 }
 
 // Read implements File.
-func (p *ipcFile) Read(part int, cols []int, rows int) (RecordReader, error) {
+func (p *ipcFile) Read(part int, cols []int, rows int, im *Importer) (BatchReader, error) {
 	for _, c := range cols {
 		if p.errs[c] != nil {
 			return nil, p.errs[c]
@@ -73,7 +73,7 @@ func (p *ipcFile) Read(part int, cols []int, rows int) (RecordReader, error) {
 	}
 	picked := reorder(rec, cols)
 	rec.Release()
-	return &recordSlicer{rec: picked, rows: int64(rows)}, nil
+	return &recordBatches{&recordSlicer{rec: picked, rows: int64(rows)}, p.name, im}, nil
 }
 
 func (p *ipcFile) record(part int) (rec arrow.RecordBatch, err error) {
@@ -103,7 +103,7 @@ type recordSlicer struct {
 	rows int64
 }
 
-// Next implements RecordReader.
+// Next implements recordReader.
 func (s *recordSlicer) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (s *recordSlicer) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	return s.last, nil
 }
 
-// Close implements RecordReader.
+// Close implements recordReader.
 func (s *recordSlicer) Close() error {
 	if s.last != nil {
 		s.last.Release()
@@ -133,22 +133,6 @@ func (s *recordSlicer) Close() error {
 	}
 	return nil
 }
-
-// rowCounter gives records of no columns: what count(*) reads.
-type rowCounter struct{ left, rows int64 }
-
-// Next implements RecordReader.
-func (c *rowCounter) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	n := min(c.left, c.rows)
-	if n == 0 {
-		return nil, ctx.Err()
-	}
-	c.left -= n
-	return array.NewRecordBatch(arrow.NewSchema(nil, nil), nil, n), ctx.Err()
-}
-
-// Close implements RecordReader.
-func (c *rowCounter) Close() error { return nil }
 
 // ipcWriter writes an Arrow IPC file.
 type ipcWriter struct {

@@ -30,6 +30,7 @@ type parquetFile struct {
 // parquetField is a column: its leaf in the file, -1 when it is nested.
 type parquetField struct {
 	leaf int
+	typ  arrow.DataType
 	err  error // why it cannot be read
 }
 
@@ -57,7 +58,7 @@ func (p *parquetFile) open() error {
 	}
 	for _, field := range manifest.Fields {
 		t, ok := TypeOf(field.Field.Type)
-		pf := parquetField{leaf: field.ColIndex}
+		pf := parquetField{leaf: field.ColIndex, typ: field.Field.Type}
 		if !ok || !field.IsLeaf() {
 			pf = parquetField{leaf: -1, err: unsupported(p.name, field.Field.Name, field.Field.Type)}
 		}
@@ -73,31 +74,45 @@ func (p *parquetFile) Parts() int             { return p.pf.NumRowGroups() }
 func (p *parquetFile) Close() error           { return p.f.Close() }
 
 // Read implements File.
-func (p *parquetFile) Read(part int, cols []int, rows int) (r RecordReader, err error) {
-	defer caught(p.name, &err)
-	leaves := make([]int, len(cols))
-	for i, c := range cols {
-		if err := p.fields[c].err; err != nil {
+func (p *parquetFile) Read(part int, cols []int, rows int, im *Importer) (r BatchReader, err error) {
+	name := p.partName(part)
+	defer caught(name, &err)
+	pr := &parquetReader{name: name, im: im, left: p.pf.MetaData().RowGroup(part).NumRows(), rows: int64(rows)}
+	for _, c := range cols {
+		l, err := p.leaf(part, c)
+		if err != nil {
+			pr.Close()
+			return nil, badFile(name, fmt.Errorf("column %q: %w", p.schema[c].Name, err))
+		}
+		pr.leaves = append(pr.leaves, l)
+	}
+	return pr, nil
+}
+
+// leaf opens column c of a part.
+func (p *parquetFile) leaf(part, c int) (leaf, error) {
+	f := p.fields[c]
+	if f.err != nil {
+		return nil, f.err
+	}
+	if !p.dictionaryOnly(part, f.leaf) {
+		chunk, err := p.pf.RowGroup(part).Column(f.leaf)
+		if err != nil {
 			return nil, err
 		}
-		leaves[i] = p.fields[c].leaf
+		return newLeaf(chunk, f.typ, p.schema[c].Type)
 	}
-	if len(cols) == 0 {
-		return &rowCounter{left: p.pf.MetaData().RowGroup(part).NumRows(), rows: int64(rows)}, nil
-	}
-	props := pqarrow.ArrowReadProperties{BatchSize: int64(rows)}
-	for _, leaf := range leaves {
-		props.SetReadDict(leaf, p.dictionaryOnly(part, leaf))
-	}
+	var props pqarrow.ArrowReadProperties
+	props.SetReadDict(f.leaf, true)
 	fr, err := pqarrow.NewFileReader(p.pf, props, memory.DefaultAllocator)
 	if err != nil {
-		return nil, badFile(p.name, err)
+		return nil, err
 	}
-	rr, err := fr.GetRecordReader(context.Background(), leaves, []int{part})
+	readers, _, err := fr.GetFieldReaders(context.Background(), []int{f.leaf}, []int{part})
 	if err != nil {
-		return nil, p.bad(part, err)
+		return nil, err
 	}
-	return &parquetReader{file: p, part: part, rr: rr}, nil
+	return &codeLeaf{r: readers[0]}, nil
 }
 
 // dictionaryPage is Parquet's number of the type of page that has the
@@ -124,36 +139,52 @@ func (p *parquetFile) dictionaryOnly(part, leaf int) bool {
 	return codes
 }
 
-func (p *parquetFile) bad(part int, err error) error {
-	return badFile(fmt.Sprintf("%s: row group %d", p.name, part), err)
-}
+func (p *parquetFile) partName(part int) string { return fmt.Sprintf("%s: row group %d", p.name, part) }
 
+// parquetReader reads a row group.
 type parquetReader struct {
-	file *parquetFile
-	part int
-	rr   pqarrow.RecordReader
+	name   string
+	im     *Importer
+	leaves []leaf
+	left   int64
+	rows   int64
+	out    Batch
 }
 
-// Next implements RecordReader.
-func (r *parquetReader) Next(ctx context.Context) (rec arrow.RecordBatch, err error) {
+// Next implements BatchReader.
+func (r *parquetReader) Next(ctx context.Context) (b *Batch, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("%s: row group %d", r.file.name, r.part)
-	defer caught(name, &err)
-	if !r.rr.Next() {
-		if err := r.rr.Err(); err != nil && err.Error() != "EOF" {
-			return nil, badFile(name, err)
-		}
+	defer caught(r.name, &err)
+	n := int(min(r.left, r.rows))
+	if n == 0 {
 		return nil, nil
 	}
-	return r.rr.RecordBatch(), nil
+	r.im.drop()
+	r.out.Rows = n
+	r.out.Columns = r.out.Columns[:0]
+	for i, l := range r.leaves {
+		col, err := l.read(r.im, n)
+		if err != nil {
+			return nil, badFile(r.name, fmt.Errorf("column %d: %w", i, err))
+		}
+		r.out.Columns = append(r.out.Columns, col)
+	}
+	r.left -= int64(n)
+	return &r.out, nil
 }
 
-// Close implements RecordReader.
+// Close implements BatchReader.
 func (r *parquetReader) Close() error {
-	r.rr.Release()
-	return nil
+	var first error
+	for _, l := range r.leaves {
+		if err := l.Close(); err != nil && first == nil {
+			first = badFile(r.name, err)
+		}
+	}
+	r.leaves = nil
+	return first
 }
 
 // Bounds implements File. Only types whose statistics are ordered as SQL
@@ -248,7 +279,7 @@ func newParquetWriter(part *partFile, schema sqltype.Schema, o FileOptions) (Rec
 		return nil, sqltype.Errorf(sqltype.CodeInvalidParameter, "compression %q is not known; snappy, zstd, gzip and none are", o.Compression)
 	}
 	props := parquet.NewWriterProperties(parquet.WithCompression(codec), parquet.WithMaxRowGroupLength(rowGroupRows),
-		parquet.WithStats(true))
+		parquet.WithStats(true), parquet.WithStoreDecimalAsInteger(true))
 	w, err := pqarrow.NewFileWriter(ArrowSchema(schema), noClose{part.File}, props,
 		pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
 	if err != nil {
