@@ -1,0 +1,243 @@
+package arrow
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/kernels"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// ColumnStats are what is known about the values of a column. Min and Max hold
+// for every row that was complete when they were asked for, whether it is
+// visible or not; they are NULL when no value is known. (-0 is given as 0.)
+type ColumnStats struct {
+	Min, Max sqltype.Datum
+	Nulls    int
+	Distinct float64 // an estimate
+}
+
+// columnStats are a column's statistics as they grow.
+type columnStats struct {
+	min, max sqltype.Datum
+	known    bool
+	nulls    int
+	distinct sketch
+}
+
+// Stats are the statistics of column i of the segment.
+func (s *Segment) Stats(i int) ColumnStats {
+	if i >= len(s.stats) {
+		c := s.table.added(i)
+		d := c.Datum(0)
+		if d.Null {
+			return ColumnStats{Min: d, Max: d, Nulls: s.Rows()}
+		}
+		return ColumnStats{Min: d, Max: d, Distinct: 1}
+	}
+	s.statMu.Lock()
+	defer s.statMu.Unlock()
+	c := &s.stats[i]
+	if !c.known {
+		null := sqltype.NullOf(s.Column(i).Type)
+		return ColumnStats{Min: null, Max: null, Nulls: c.nulls}
+	}
+	return ColumnStats{Min: c.min, Max: c.max, Nulls: c.nulls, Distinct: c.distinct.estimate()}
+}
+
+// Stats are the statistics of column i over all segments.
+func (t *Table) Stats(i int) ColumnStats {
+	t.mu.Lock()
+	typ := t.types[i]
+	t.mu.Unlock()
+	all := ColumnStats{Min: sqltype.NullOf(typ), Max: sqltype.NullOf(typ)}
+	distinct := make(sketch, 1<<sketchBits)
+	for _, s := range t.Segments() {
+		c := s.Stats(i)
+		all.Nulls += c.Nulls
+		if c.Min.Null {
+			continue
+		}
+		if all.Min.Null || sqltype.Compare(c.Min, all.Min) < 0 {
+			all.Min = c.Min
+		}
+		if all.Max.Null || sqltype.Compare(c.Max, all.Max) > 0 {
+			all.Max = c.Max
+		}
+		if i < len(s.stats) {
+			s.statMu.Lock()
+			distinct.merge(s.stats[i].distinct)
+			s.statMu.Unlock()
+		} else {
+			all.Distinct = 1
+		}
+	}
+	all.Distinct = max(all.Distinct, distinct.estimate())
+	return all
+}
+
+// addStats counts batch b, whose rows were copied to l at lo.
+func (s *Segment) addStats(b *Batch, l *layout, lo int) {
+	s.statMu.Lock()
+	defer s.statMu.Unlock()
+	for i := range b.Columns {
+		c := l.columns[i]
+		c.Vec.Data += device.Ptr(lo * c.Type.Phys().Width())
+		s.stats[i].add(&c, &b.Columns[i], b.Rows)
+	}
+}
+
+// add counts n values: c has them flat, and valid has their validity.
+func (a *columnStats) add(c, valid *Column, n int) {
+	var ok []uint64
+	if nulls := valid.nulls(n); nulls > 0 {
+		a.nulls += nulls
+		if nulls == n {
+			return
+		}
+		ok = device.View[uint64](valid.Vec.Valid, kernels.BitmapBytes(n)/8)
+	}
+	if a.distinct == nil {
+		a.distinct = make(sketch, 1<<sketchBits)
+	}
+	p, t := c.Vec.Data, c.Type
+	var lo, hi sqltype.Datum
+	switch t.Phys() {
+	case sqltype.PhysBool, sqltype.PhysU8:
+		lo, hi = intRange[uint8](p, n, ok, t, a.distinct)
+	case sqltype.PhysI8:
+		lo, hi = intRange[int8](p, n, ok, t, a.distinct)
+	case sqltype.PhysI16:
+		lo, hi = intRange[int16](p, n, ok, t, a.distinct)
+	case sqltype.PhysI32:
+		lo, hi = intRange[int32](p, n, ok, t, a.distinct)
+	case sqltype.PhysI64:
+		lo, hi = intRange[int64](p, n, ok, t, a.distinct)
+	case sqltype.PhysU16:
+		lo, hi = intRange[uint16](p, n, ok, t, a.distinct)
+	case sqltype.PhysU32:
+		lo, hi = intRange[uint32](p, n, ok, t, a.distinct)
+	case sqltype.PhysU64:
+		lo, hi = intRange[uint64](p, n, ok, t, a.distinct)
+	case sqltype.PhysF32:
+		lo, hi = floatRange[float32](p, n, ok, t, a.distinct)
+	case sqltype.PhysF64:
+		lo, hi = floatRange[float64](p, n, ok, t, a.distinct)
+	case sqltype.PhysStr:
+		lo, hi = stringRange(p, n, ok, t, a.distinct)
+	case sqltype.PhysI128, sqltype.PhysSpan:
+		lo, hi = datumRange(c, n, ok, a.distinct)
+	default:
+		panic(fmt.Sprintf("arrow: no statistics of %v", t.Phys()))
+	}
+	if !a.known || sqltype.Compare(lo, a.min) < 0 {
+		a.min = lo
+	}
+	if !a.known || sqltype.Compare(hi, a.max) > 0 {
+		a.max = hi
+	}
+	a.known = true
+}
+
+func isValid(ok []uint64, i int) bool { return ok == nil || ok[i/64]>>(i%64)&1 != 0 }
+
+type integer interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
+}
+
+func intRange[T integer](p device.Ptr, n int, ok []uint64, t sqltype.Type, k sketch) (lo, hi sqltype.Datum) {
+	var least, most T
+	first := true
+	for i, v := range device.View[T](p, n) {
+		if !isValid(ok, i) {
+			continue
+		}
+		if first {
+			least, most, first = v, v, false
+		}
+		least, most = min(least, v), max(most, v)
+		k.add(mix(uint64(v)))
+	}
+	return sqltype.Datum{Type: t, I: int64(least)}, sqltype.Datum{Type: t, I: int64(most)}
+}
+
+func floatRange[T float32 | float64](p device.Ptr, n int, ok []uint64, t sqltype.Type, k sketch) (lo, hi sqltype.Datum) {
+	least, most := math.NaN(), math.Inf(-1)
+	nan := false
+	for i, x := range device.View[T](p, n) {
+		if !isValid(ok, i) {
+			continue
+		}
+		v := float64(x) + 0 // -0 becomes 0
+		k.add(mix(math.Float64bits(v)))
+		if v != v {
+			nan = true
+			continue
+		}
+		if !(least <= v) {
+			least = v
+		}
+		most = max(most, v)
+	}
+	if nan {
+		most = math.NaN() // greater than all numbers
+	}
+	return sqltype.Datum{Type: t, F: least}, sqltype.Datum{Type: t, F: most}
+}
+
+func stringRange(p device.Ptr, n int, ok []uint64, t sqltype.Type, k sketch) (lo, hi sqltype.Datum) {
+	views := device.View[kernels.View](p, n)
+	var least, most *kernels.View
+	for i := range views {
+		if !isValid(ok, i) {
+			continue
+		}
+		v := &views[i]
+		if uint32(v.Lo) <= kernels.InlineLen {
+			k.add(mix(v.Lo ^ mix(v.Hi)))
+		} else {
+			k.add(hashBytes(viewBytes(v)))
+		}
+		if least == nil {
+			least, most = v, v
+		} else if compareViews(v, least) < 0 {
+			least = v
+		} else if compareViews(v, most) > 0 {
+			most = v
+		}
+	}
+	return sqltype.Datum{Type: t, S: string(viewBytes(least))}, sqltype.Datum{Type: t, S: string(viewBytes(most))}
+}
+
+// compareViews compares by bytes. The first four, zero padded, settle most.
+func compareViews(a, b *kernels.View) int {
+	x, y := reverse4(uint32(a.Lo>>32)), reverse4(uint32(b.Lo>>32))
+	if x != y {
+		return cmp.Compare(x, y)
+	}
+	return cmp.Compare(string(viewBytes(a)), string(viewBytes(b)))
+}
+
+func reverse4(x uint32) uint32 { return x<<24 | x>>24 | x<<8&0xff0000 | x>>8&0xff00 }
+
+func datumRange(c *Column, n int, ok []uint64, k sketch) (lo, hi sqltype.Datum) {
+	first := true
+	flat := Column{Type: c.Type, Vec: kernels.Vec{Data: c.Vec.Data}}
+	for i := range n {
+		if !isValid(ok, i) {
+			continue
+		}
+		d := flat.Datum(i)
+		k.add(mix(uint64(d.I) ^ mix(uint64(d.Hi)^uint64(d.Days)<<32^uint64(d.Months))))
+		if first || sqltype.Compare(d, lo) < 0 {
+			lo = d
+		}
+		if first || sqltype.Compare(d, hi) > 0 {
+			hi = d
+		}
+		first = false
+	}
+	return lo, hi
+}
