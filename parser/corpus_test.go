@@ -1,4 +1,4 @@
-package parser
+package parser_test
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/sqltype"
 )
 
@@ -84,9 +85,9 @@ func readScript(t testing.TB, path string) []script {
 }
 
 // requireRoundTrip checks that what Format writes parses to the same tree.
-func requireRoundTrip(t require.TestingT, s Statement, where string) {
-	text := Format(s)
-	again, err := Parse(text)
+func requireRoundTrip(t require.TestingT, s parser.Statement, where string) {
+	text := parser.Format(s)
+	again, err := parser.Parse(text)
 	var e *sqltype.Error
 	if errors.As(err, &e) && e.Code == sqltype.CodeTooComplex {
 		return // parentheses that were not needed may nest one level too deep
@@ -136,10 +137,10 @@ func TestCorpus(t *testing.T) {
 		if s.only != "" && s.only != "gpusql" {
 			continue
 		}
-		list, err := Parse(s.sql)
+		list, err := parser.Parse(s.sql)
 		if err != nil {
 			if !s.fails && !isUnsupported(err) {
-				t.Errorf("%s: %v\n%s", s.where, err, shorten(s.sql))
+				t.Errorf("%s: %v\n%s", s.where, err, s.sql)
 			}
 			continue
 		}

@@ -13,9 +13,9 @@ type lexer struct {
 	pos  int
 }
 
-// scan appends the tokens of text to buf, a tokEOF last.
-func scan(text string, buf []token) []token {
-	l := lexer{text: text}
+// scan appends the tokens of text from pos on to buf, a tokEOF last.
+func scan(text string, pos int, buf []token) []token {
+	l := lexer{text: text, pos: pos}
 	for {
 		t := l.next()
 		buf = append(buf, t)

@@ -40,12 +40,16 @@ type syntaxError struct{ err *sqltype.Error }
 // Parse reads the statements of a text, separated by semicolons. Positions in
 // the trees and in errors are offsets into the whole text. An error means that
 // no statement is returned.
-func Parse(text string) (list []Parsed, err error) {
+func Parse(text string) ([]Parsed, error) { return ParsePart(text, 0, len(text)) }
+
+// ParsePart is Parse of text[start:end], with positions that are offsets into
+// the whole text all the same.
+func ParsePart(text string, start, end int) (list []Parsed, err error) {
 	if len(text) > maxText {
 		return nil, sqltype.Errorf(sqltype.CodeTooComplex, "a text of %d bytes is too long", len(text))
 	}
 	var buf [64]token
-	p := parser{text: text, toks: scan(text, buf[:0])}
+	p := parser{text: text, toks: scan(text[:end], start, buf[:0])}
 	defer p.recover(&err, &list)
 	for {
 		for p.accept(tokSemicolon) {
@@ -70,7 +74,7 @@ func Parse(text string) (list []Parsed, err error) {
 // ParseExpr reads one expression.
 func ParseExpr(text string) (e Expr, err error) {
 	var buf [64]token
-	p := parser{text: text, toks: scan(text, buf[:0])}
+	p := parser{text: text, toks: scan(text, 0, buf[:0])}
 	var list []Parsed
 	defer p.recover(&err, &list)
 	e = p.expr()
