@@ -2,6 +2,8 @@ package kernels
 
 import (
 	"errors"
+	"strings"
+	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/sqltype"
@@ -282,4 +284,32 @@ func (e *Evaluator) finish(n int) {
 			}
 		}
 	}
+}
+
+// EvalRow runs a program without inputs once and returns its results. m is
+// memory of the host; all of it is given back.
+func EvalRow(p *Program, m device.Allocator) ([]sqltype.Datum, error) {
+	e := NewEvaluator(p, m)
+	defer e.Close()
+	if err := e.reserve(1); err != nil {
+		return nil, err
+	}
+	err := e.batch(1)
+	if err == errSpill {
+		return EvalRow(p.Wide, m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	row := make([]sqltype.Datum, len(p.Out))
+	for i, v := range e.outs {
+		t := p.Types[p.Out[i]]
+		if v.isNull(0) {
+			row[i] = sqltype.NullOf(t)
+			continue
+		}
+		row[i] = loadDatum(unsafe.Pointer(&device.View[byte](v.Data, 1)[0]), t)
+		row[i].S = strings.Clone(row[i].S)
+	}
+	return row, nil
 }
