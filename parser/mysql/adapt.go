@@ -1,10 +1,15 @@
 package mysql
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
 
 // adaptQuery blanks the ALL of SELECT ALL and COUNT(ALL x), which is MySQL's and
 // says nothing, and which sqlparser does not know. Positions stay as they are.
-func adaptQuery(text string) string {
+// DATE '...', which sqlparser takes for a column and its alias, is an error.
+func adaptQuery(text string) (string, *sqltype.Error) {
 	var out []byte
 	last := "" // the token before, a word or a byte
 	for i := 0; i < len(text); {
@@ -18,15 +23,22 @@ func adaptQuery(text string) string {
 				out = blank(out, text, i, end)
 			}
 			last, i = word, end
+		case c == '\'' || c == '"':
+			if t := strings.ToUpper(last); t == "DATE" || t == "TIME" || t == "TIMESTAMP" {
+				e := sqltype.Errorf(sqltype.CodeNotSupported, "%s before a string is not supported in MySQL's dialect", t)
+				e.Hint = "write CAST('...' AS " + strings.Replace(t, "TIMESTAMP", "DATETIME", 1) + ")"
+				return "", e.At(i)
+			}
+			last, i = "", skip(text, i)
 		default:
 			last = text[i : i+1]
 			i = skip(text, i)
 		}
 	}
 	if out == nil {
-		return text
+		return text, nil
 	}
-	return string(out)
+	return string(out), nil
 }
 
 // adaptKeys blanks the lengths in UNIQUE (a(10)), PRIMARY KEY (a(10)) and the

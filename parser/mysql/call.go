@@ -57,6 +57,9 @@ func (c *converter) function(e *sqlparser.FuncExpr) parser.Expr {
 		case *sqlparser.StarExpr:
 			out.Star = true
 		case *sqlparser.AliasedExpr:
+			if !a.As.IsEmpty() {
+				panic(refuse("an alias in the arguments of %s", name))
+			}
 			out.Args = append(out.Args, c.value(a.Expr))
 		default:
 			panic(refuse("this argument of %s", name))

@@ -85,14 +85,17 @@ func parseCreateAs(p piece, at int) (parser.Parsed, error) {
 	if !ok {
 		panic(fmt.Sprintf("mysql: SELECT is a %T", body.Statement))
 	}
+	var standIn *parser.Query
 	switch c := s.Statement.(type) {
 	case *parser.CreateTable:
-		c.As = q
+		standIn, c.As = c.As, q
 	case *parser.CreateView:
 		// The text of a view is read again in our own dialect.
+		standIn = c.Query
 		c.Query, c.Text = q, parser.Format(q)
-	default:
-		return s, sqltype.Errorf(sqltype.CodeSyntax, "syntax error at or near \"SELECT\"").At(at)
+	}
+	if standIn == nil || parser.Format(standIn) != "SELECT 1" {
+		return s, refuse("a query that does not begin with SELECT").err.At(at)
 	}
 	s.Params = body.Params
 	return s, nil
@@ -127,7 +130,12 @@ func parseStrict(p piece) (tree sqlparser.Statement, err error) {
 			tree, err = nil, sqltype.Errorf(sqltype.CodeSyntax, "syntax error: the statement could not be read").At(p.start)
 		}
 	}()
-	tree, err = sqlparser.ParseStrictDDL(adaptQuery(p.text()))
+	text, refused := adaptQuery(p.text())
+	if refused != nil {
+		refused.Pos += p.start
+		return nil, refused
+	}
+	tree, err = sqlparser.ParseStrictDDL(text)
 	if err != nil {
 		return nil, syntaxError(p, err)
 	}

@@ -109,6 +109,9 @@ func (c *converter) selectBody(s *sqlparser.Select) *parser.Select {
 	}
 	out.Where = c.where(s.Where)
 	for _, e := range s.GroupBy {
+		if f, ok := e.(*sqlparser.FuncExpr); ok && (f.Name.EqualString("rollup") || f.Name.EqualString("cube")) {
+			panic(refuse("%s of GROUP BY", strings.ToUpper(f.Name.String())))
+		}
 		out.GroupBy = append(out.GroupBy, parser.GroupItem{Kind: parser.GroupExpr, Exprs: []parser.Expr{c.value(e)}})
 	}
 	out.Having = c.where(s.Having)
