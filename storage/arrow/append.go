@@ -9,8 +9,8 @@ import (
 )
 
 // Append copies a batch to the end of the table, its rows born at stamp. The
-// batch has a column for each of the table's, in host memory. All rows come
-// into one segment, so their ids follow each other. Nothing is changed when it
+// batch has a column for each of the table's, in host memory; one without Data
+// is all NULL. All rows come into one segment, so their ids follow each other. Nothing is changed when it
 // fails.
 func (t *Table) Append(b *Batch, stamp uint64) (Span, error) {
 	t.mu.Lock()
@@ -229,7 +229,10 @@ func (l *layout) clone() *layout {
 
 // nulls counts the NULLs among the first n values of a column in host memory.
 func (c *Column) nulls(n int) int {
-	if c.Vec.Valid == 0 {
+	switch {
+	case c.Vec.Data == 0:
+		return n
+	case c.Vec.Valid == 0:
 		return 0
 	}
 	return n - kernels.CountBits(device.View[uint64](c.Vec.Valid, kernels.BitmapBytes(n)/8), n)
@@ -248,6 +251,9 @@ func (c *Column) longBytes(n int) int {
 
 // eachView calls f with the strings among the first n values that are not NULL.
 func (c *Column) eachView(n int, f func(i int, v *kernels.View)) {
+	if c.Vec.Data == 0 {
+		return
+	}
 	var valid []byte
 	if c.Vec.Valid != 0 {
 		valid = device.View[byte](c.Vec.Valid, (n+7)/8)
@@ -272,12 +278,14 @@ func (c *Column) eachView(n int, f func(i int, v *kernels.View)) {
 
 // copyColumn copies n values of src to places lo and on of dst.
 func copyColumn(dst *Column, m *columnMemory, lo int, src *Column, n int) {
-	if m.valid != nil {
-		copyBits(dst.Vec.Valid, lo, src.Vec.Valid, n)
-	}
 	width := dst.Type.Phys().Width()
 	at := dst.Vec.Data + device.Ptr(lo*width)
+	if m.valid != nil {
+		copyBits(dst.Vec.Valid, lo, src, n)
+	}
 	switch {
+	case src.Vec.Data == 0:
+		clear(device.View[byte](at, n*width))
 	case dst.Type.Kind.IsString():
 		copyStrings(at, m, src, n)
 	case src.Vec.Dict == 0:
@@ -308,7 +316,7 @@ func decode[T any](at device.Ptr, src *Column, n int) {
 func copyStrings(at device.Ptr, m *columnMemory, src *Column, n int) {
 	out := device.View[kernels.View](at, n)
 	if src.Vec.Valid != 0 {
-		clear(out)
+		clear(out) // what is NULL stays empty
 	}
 	var heap device.Ptr
 	var room []byte
@@ -326,20 +334,22 @@ func copyStrings(at device.Ptr, m *columnMemory, src *Column, n int) {
 	})
 }
 
-// copyBits copies n bits from the start of src (0: all ones) to bit lo and on
-// of dst, a word at a time: a reader of earlier bits of the same word sees them
-// unchanged.
-func copyBits(dst device.Ptr, lo int, src device.Ptr, n int) {
+// copyBits copies the validity of n values to bit lo and on of dst, a word at a
+// time: a reader of earlier bits of the same word sees them unchanged.
+func copyBits(dst device.Ptr, lo int, src *Column, n int) {
 	out := device.View[uint64](dst, kernels.BitmapBytes(lo+n)/8)
 	var in []uint64
-	if src != 0 {
-		in = device.View[uint64](src, kernels.BitmapBytes(n)/8)
+	if src.Vec.Valid != 0 {
+		in = device.View[uint64](src.Vec.Valid, kernels.BitmapBytes(n)/8)
 	}
 	for i := 0; i < n; {
-		at, k := (lo+i)%64, 0
-		k = min(64-at, n-i, 64-i%64)
+		at := (lo + i) % 64
+		k := min(64-at, n-i, 64-i%64)
 		w := ^uint64(0)
-		if in != nil {
+		switch {
+		case src.Vec.Data == 0:
+			w = 0
+		case in != nil:
 			w = in[i/64] >> (i % 64)
 		}
 		mask := ^uint64(0) >> (64 - k) << at

@@ -41,6 +41,14 @@ func (s *Slab) Reserve(m device.Allocator, n int) (device.Ptr, error) {
 	return s.buf.Ptr(), nil
 }
 
+// Ptr is the address of what was reserved last, 0 for nothing.
+func (s *Slab) Ptr() device.Ptr {
+	if s.buf == nil {
+		return 0
+	}
+	return s.buf.Ptr()
+}
+
 // Release gives the slab's memory back.
 func (s *Slab) Release() {
 	s.buf.Release()

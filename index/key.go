@@ -1,0 +1,243 @@
+package index
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// Codec encodes rows of key columns so that the order of the bytes is SQL's.
+//
+//	column   [1 null byte unless NOT NULL] value; every byte of a value inverted when descending
+//	integer  big endian, sign bit inverted        DECIMAL  the same, of 8 or 16 bytes
+//	float    sign inverted, or all bits if negative; -0 as 0; one NaN above all
+//	string   00 as 00 FF, ended by 00 00: no key is the beginning of another
+//	interval days of 24 hours and 30 a month, then microseconds of the day
+//
+// When all of a key fits in eight bytes it is a word: the bytes, big endian,
+// padded with zeros on the right.
+type Codec struct {
+	columns []KeyColumn
+	word    bool
+}
+
+// KeyColumn is one column of a key.
+type KeyColumn struct {
+	Type       sqltype.Type
+	NotNull    bool
+	Desc       bool
+	NullsFirst bool
+}
+
+// NewCodec returns the codec for keys of these columns.
+func NewCodec(columns []KeyColumn) *Codec {
+	c := &Codec{columns: columns}
+	total := 0
+	for _, k := range columns {
+		total += k.Width()
+		if k.Type.Kind.IsString() {
+			total += 9
+		}
+	}
+	c.word = total <= 8
+	return c
+}
+
+// Columns are the key's columns.
+func (c *Codec) Columns() []KeyColumn { return c.columns }
+
+// Words reports whether keys are words.
+func (c *Codec) Words() bool { return c.word }
+
+// Width is the bytes that the column takes in a key, a string's own not counted.
+func (k KeyColumn) Width() int {
+	w := k.Type.Phys().Width()
+	if k.Type.Kind.IsString() {
+		w = 0
+	}
+	if !k.NotNull {
+		w++
+	}
+	return w
+}
+
+// NullByte is the byte before a value that is or is not NULL, in a column that
+// may be.
+func (k KeyColumn) NullByte(null sqltype.Datum) byte {
+	if null.Null == k.NullsFirst {
+		return 0
+	}
+	return 1
+}
+
+// Append adds the encoding of d, a value of column i, to a key.
+func (c *Codec) Append(key []byte, i int, d *sqltype.Datum) []byte {
+	k := &c.columns[i]
+	if !k.NotNull {
+		if d.Null == k.NullsFirst {
+			key = append(key, 0)
+		} else {
+			key = append(key, 1)
+		}
+		if d.Null {
+			// A NULL has a value of zeros, so that all keys have one width.
+			return append(key, make([]byte, k.Width()-1)...)
+		}
+	}
+	from := len(key)
+	key = appendValue(key, d, k.Type)
+	if k.Desc {
+		for j := from; j < len(key); j++ {
+			key[j] = ^key[j]
+		}
+	}
+	return key
+}
+
+func appendValue(b []byte, d *sqltype.Datum, t sqltype.Type) []byte {
+	const sign = 1 << 63
+	switch t.Phys() {
+	case sqltype.PhysBool, sqltype.PhysU8:
+		return append(b, byte(d.I))
+	case sqltype.PhysI8:
+		return append(b, byte(d.I)^0x80)
+	case sqltype.PhysU16:
+		return binary.BigEndian.AppendUint16(b, uint16(d.I))
+	case sqltype.PhysI16:
+		return binary.BigEndian.AppendUint16(b, uint16(d.I)^0x8000)
+	case sqltype.PhysU32:
+		return binary.BigEndian.AppendUint32(b, uint32(d.I))
+	case sqltype.PhysI32:
+		return binary.BigEndian.AppendUint32(b, uint32(d.I)^1<<31)
+	case sqltype.PhysU64:
+		return binary.BigEndian.AppendUint64(b, uint64(d.I))
+	case sqltype.PhysI64:
+		return binary.BigEndian.AppendUint64(b, uint64(d.I)^sign)
+	case sqltype.PhysF32:
+		u := math.Float32bits(float32(d.F) + 0)
+		switch {
+		case d.F != d.F:
+			u = math.MaxUint32
+		case u>>31 != 0:
+			u = ^u
+		default:
+			u |= 1 << 31
+		}
+		return binary.BigEndian.AppendUint32(b, u)
+	case sqltype.PhysF64:
+		u := math.Float64bits(d.F + 0)
+		switch {
+		case d.F != d.F:
+			u = math.MaxUint64
+		case u&sign != 0:
+			u = ^u
+		default:
+			u |= sign
+		}
+		return binary.BigEndian.AppendUint64(b, u)
+	case sqltype.PhysI128:
+		b = binary.BigEndian.AppendUint64(b, uint64(d.Hi)^sign)
+		return binary.BigEndian.AppendUint64(b, uint64(d.I))
+	case sqltype.PhysStr:
+		return appendString(b, d.S)
+	case sqltype.PhysSpan:
+		const day = 24 * 3600 * 1e6
+		days, micros := int64(d.Months)*30+int64(d.Days)+d.I/day, d.I%day
+		if micros < 0 {
+			days, micros = days-1, micros+day
+		}
+		b = binary.BigEndian.AppendUint64(b, uint64(days)^sign)
+		return binary.BigEndian.AppendUint64(b, uint64(micros))
+	default:
+		panic(fmt.Sprintf("index: no key of %v", t.Phys()))
+	}
+}
+
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		b = append(b, s[i])
+		if s[i] == 0 {
+			b = append(b, 0xFF)
+		}
+	}
+	return append(b, 0, 0)
+}
+
+// Key makes an index's key of encoded bytes.
+func (c *Codec) Key(b []byte) Key {
+	if !c.word {
+		return Key{Bytes: string(b)}
+	}
+	var w [8]byte
+	copy(w[:], b)
+	return Key{Word: binary.BigEndian.Uint64(w[:])}
+}
+
+// Interval encodes a range.
+func (c *Codec) Interval(r *Range) Interval {
+	var b []byte
+	for i := range r.Prefix {
+		if r.Prefix[i].Null {
+			return Interval{Empty: true}
+		}
+		b = c.Append(b, i, &r.Prefix[i])
+	}
+	if r.Lo == nil && r.Hi == nil {
+		return c.between(b, false, b, true)
+	}
+	if r.Lo != nil && r.Lo.Null || r.Hi != nil && r.Hi.Null {
+		return Interval{Empty: true}
+	}
+	n := len(r.Prefix)
+	k := c.columns[n]
+	// Open ends stop at the NULLs.
+	floor := b
+	if !k.NotNull {
+		floor = append(b[:len(b):len(b)], k.NullByte(sqltype.Datum{}))
+	}
+	lo, hi, loOpen, hiOpen := r.Lo, r.Hi, r.LoOpen, r.HiOpen
+	if k.Desc {
+		lo, hi, loOpen, hiOpen = hi, lo, hiOpen, loOpen
+	}
+	end := func(d *sqltype.Datum) []byte {
+		if d == nil {
+			return floor
+		}
+		return c.Append(b[:len(b):len(b)], n, d)
+	}
+	return c.between(end(lo), lo != nil && loOpen, end(hi), hi == nil || !hiOpen)
+}
+
+// between is the keys from the prefix lo (with loAfter: from after all that
+// begin with it) to the prefix hi (with hiAfter: to the last that begins with it).
+func (c *Codec) between(lo []byte, loAfter bool, hi []byte, hiAfter bool) Interval {
+	var iv Interval
+	if loAfter {
+		if lo = successor(lo); lo == nil {
+			return Interval{Empty: true}
+		}
+	}
+	if hiAfter {
+		if hi = successor(hi); hi == nil {
+			iv.NoHi = true
+		}
+	}
+	iv.Lo, iv.Hi = c.Key(lo), c.Key(hi)
+	if !iv.NoHi && string(lo) >= string(hi) {
+		iv.Empty = true
+	}
+	return iv
+}
+
+// successor is the least key above all that begin with b, nil if there is none.
+func successor(b []byte) []byte {
+	b = append([]byte(nil), b...)
+	for i := len(b) - 1; i >= 0; i-- {
+		if b[i]++; b[i] != 0 {
+			return b[:i+1]
+		}
+	}
+	return nil
+}

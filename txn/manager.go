@@ -1,0 +1,197 @@
+package txn
+
+import (
+	"errors"
+	"sync"
+)
+
+// Manager gives out versions and snapshots.
+type Manager struct {
+	mu      sync.Mutex // of what follows; held while a commit stamps
+	clock   uint64
+	nextID  uint64
+	first   *Tx // the running transactions, oldest first
+	last    *Tx
+	retired []retired // by version
+}
+
+// retired is work for when a version is out of sight.
+type retired struct {
+	version uint64
+	f       func()
+}
+
+// ErrDone: the transaction has ended already.
+var ErrDone = errors.New("txn: the transaction has ended")
+
+// NewManager starts a clock at version 1.
+func NewManager() *Manager { return &Manager{clock: 1} }
+
+// Change is something that a transaction did. Commit makes it part of a
+// version and cannot fail; Undo takes it back.
+type Change interface {
+	Commit(version uint64)
+	Undo()
+}
+
+// Tx is a transaction.
+type Tx struct {
+	m          *Manager
+	id         uint64
+	version    uint64
+	statement  uint64
+	log        []Change
+	done       bool
+	prev, next *Tx
+}
+
+// Begin starts a transaction that reads at the present version.
+func (m *Manager) Begin() *Tx {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.nextID++
+	t := &Tx{m: m, id: m.nextID, version: m.clock, prev: m.last}
+	if m.last != nil {
+		m.last.next = t
+	} else {
+		m.first = t
+	}
+	m.last = t
+	return t
+}
+
+// Version is the version that the transaction reads at.
+func (t *Tx) Version() uint64 { return t.version }
+
+// ID is the transaction's number, from 1; it is never reused.
+func (t *Tx) ID() uint64 { return t.id }
+
+// Statement starts the next statement and returns its number, from 1.
+func (t *Tx) Statement() uint64 {
+	t.statement++
+	return t.statement
+}
+
+// Log notes a change that was made.
+func (t *Tx) Log(c Change) { t.log = append(t.log, c) }
+
+// Mark is a place to undo back to.
+func (t *Tx) Mark() int { return len(t.log) }
+
+// UndoTo takes back what was done since the mark.
+func (t *Tx) UndoTo(mark int) {
+	for i := len(t.log) - 1; i >= mark; i-- {
+		t.log[i].Undo()
+		t.log[i] = nil
+	}
+	t.log = t.log[:mark]
+}
+
+// Commit ends the transaction: its changes become a version, which is returned.
+func (t *Tx) Commit() (uint64, error) {
+	if t.done {
+		return 0, ErrDone
+	}
+	m := t.m
+	m.mu.Lock()
+	version := m.clock
+	if len(t.log) > 0 {
+		version++
+		for _, c := range t.log {
+			c.Commit(version)
+		}
+		m.clock = version
+	}
+	due := t.end()
+	m.mu.Unlock()
+	for _, r := range due {
+		r.f()
+	}
+	return version, nil
+}
+
+// Rollback ends the transaction and takes back all that it did. It does
+// nothing when the transaction has ended.
+func (t *Tx) Rollback() {
+	if t.done {
+		return
+	}
+	t.UndoTo(0)
+	t.m.mu.Lock()
+	due := t.end()
+	t.m.mu.Unlock()
+	for _, r := range due {
+		r.f()
+	}
+}
+
+// end takes t out of the list, and returns what is due now. m.mu is held.
+func (t *Tx) end() []retired {
+	m := t.m
+	t.done, t.log = true, nil
+	if t.prev != nil {
+		t.prev.next = t.next
+	} else {
+		m.first = t.next
+	}
+	if t.next != nil {
+		t.next.prev = t.prev
+	} else {
+		m.last = t.prev
+	}
+	return m.due()
+}
+
+// due takes out what is retired at or below the horizon. m.mu is held.
+func (m *Manager) due() []retired {
+	h := m.horizon()
+	n := 0
+	for n < len(m.retired) && m.retired[n].version <= h {
+		n++
+	}
+	due := m.retired[:n:n]
+	m.retired = m.retired[n:]
+	return due
+}
+
+func (m *Manager) horizon() uint64 {
+	if m.first != nil {
+		return m.first.version // versions ascend with age
+	}
+	return m.clock
+}
+
+// Horizon is the least version that is read now or will be.
+func (m *Manager) Horizon() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.horizon()
+}
+
+// Clock is the present version.
+func (m *Manager) Clock() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.clock
+}
+
+// RetireAt runs f when no transaction reads below version, at the end of some
+// transaction. It may be called by a Change's Commit.
+func (t *Tx) RetireAt(version uint64, f func()) {
+	m := t.m // m.mu is held: only Commit calls this
+	m.retired = append(m.retired, retired{version, f})
+}
+
+// Retire runs f when the transactions of now have ended; at once if there is none.
+func (m *Manager) Retire(f func()) {
+	m.mu.Lock()
+	if m.first == nil {
+		m.mu.Unlock()
+		f()
+		return
+	}
+	// A transaction that begins later reads at the clock or above, and so does
+	// the youngest of now: only the next version is out of its sight.
+	m.retired = append(m.retired, retired{m.clock + 1, f})
+	m.mu.Unlock()
+}
