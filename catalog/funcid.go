@@ -125,7 +125,7 @@ const (
 	FuncTypeof
 	FuncVersion
 
-	// Dates and times.
+	// Dates and times. FuncYear to FuncTimezone are in the order of sqltype.DatePart.
 	FuncDatePart
 	FuncYear
 	FuncMonth

@@ -1,10 +1,6 @@
 package catalog
 
-import (
-	"strings"
-
-	"github.com/gpusql/gpusql/sqltype"
-)
+import "github.com/gpusql/gpusql/sqltype"
 
 // dateFamilies are the functions over dates, times and intervals.
 //
@@ -36,7 +32,8 @@ func dateFamilies() []family {
 		}},
 		// date_diff counts the boundaries of the unit that lie between.
 		{Func: Func{ID: FuncDateDiff}, aliases: []string{"datediff"}, signatures: []signature{
-			on(i64, str, date, date), on(i64, str, ts, ts), on(i64, str, tz, tz), on(i64, str, tm, tm),
+			on(i64, str, date, date), on(i64, str, ts, ts), on(i64, str, tz, tz),
+			on(i64, date, date), // MySQL's, in days, the later first
 		}},
 		{Func: Func{ID: FuncAge}, signatures: []signature{on(iv, ts, ts), on(iv, tz, tz)}},
 		{Func: Func{ID: FuncMakeDate}, signatures: []signature{on(date, i64, i64, i64)}},
@@ -66,39 +63,20 @@ func dateFamilies() []family {
 	return families
 }
 
-// datePartFields are the words that extract and date_part take for each part.
-var datePartFields = map[string]FuncID{
-	"year": FuncYear, "years": FuncYear, "y": FuncYear, "yr": FuncYear,
-	"month": FuncMonth, "months": FuncMonth, "mon": FuncMonth, "mons": FuncMonth,
-	"day": FuncDay, "days": FuncDay, "d": FuncDay, "dayofmonth": FuncDay,
-	"hour": FuncHour, "hours": FuncHour, "h": FuncHour, "hr": FuncHour,
-	"minute": FuncMinute, "minutes": FuncMinute, "min": FuncMinute, "mins": FuncMinute,
-	"second": FuncSecond, "seconds": FuncSecond, "sec": FuncSecond, "secs": FuncSecond, "s": FuncSecond,
-	"millisecond": FuncMillisecond, "milliseconds": FuncMillisecond, "msec": FuncMillisecond, "ms": FuncMillisecond,
-	"microsecond": FuncMicrosecond, "microseconds": FuncMicrosecond, "usec": FuncMicrosecond, "us": FuncMicrosecond,
-	"quarter": FuncQuarter, "quarters": FuncQuarter, "qtr": FuncQuarter,
-	"week": FuncWeek, "weeks": FuncWeek, "w": FuncWeek, "isoyear": FuncISOYear,
-	"dow": FuncDayOfWeek, "dayofweek": FuncDayOfWeek, "weekday": FuncDayOfWeek, "isodow": FuncISODayOfWeek,
-	"doy": FuncDayOfYear, "dayofyear": FuncDayOfYear,
-	"decade": FuncDecade, "decades": FuncDecade, "century": FuncCentury, "centuries": FuncCentury,
-	"millennium": FuncMillennium, "millennia": FuncMillennium, "era": FuncEra,
-	"epoch": FuncEpoch, "julian": FuncJulian, "timezone": FuncTimezone,
-}
-
 // DatePartFunc is the function, of one argument, that extract of a field means.
 func DatePartFunc(field string) (FuncID, bool) {
-	id, ok := datePartFields[strings.ToLower(field)]
-	return id, ok
+	p, ok := sqltype.ParseDatePart(field)
+	if !ok {
+		return FuncNone, false
+	}
+	return FuncYear + FuncID(p), true
 }
 
 // refineDatePart makes the result of a known whole part a BIGINT. The call
 // keeps both arguments.
 func refineDatePart(r *Resolved, consts []*sqltype.Datum) {
 	if c := consts[0]; c != nil && !c.Null {
-		switch id, ok := DatePartFunc(c.S); {
-		case !ok:
-		case id == FuncSecond, id == FuncMillisecond, id == FuncEpoch, id == FuncJulian:
-		default:
+		if p, ok := sqltype.ParseDatePart(c.S); ok && p.IsWhole() {
 			r.Result = sqltype.Int64
 		}
 	}

@@ -120,5 +120,5 @@ func divSpan(_ *Heap, v sqltype.Span, f float64) (sqltype.Span, error) {
 	if f == 0 {
 		return v, divisionByZero(0)
 	}
-	return v.Mul(1 / f)
+	return v.Div(f)
 }

@@ -53,7 +53,16 @@ func makeSpan(months, days, micros int64, overflow bool) (Span, error) {
 // Mul is s * f. What is left of a month goes to the days, what is left of a
 // day to the time.
 func (s Span) Mul(f float64) (Span, error) {
-	months, days := float64(s.Months)*f, float64(s.Days)*f
+	return spanOf(float64(s.Months)*f, float64(s.Days)*f, float64(s.Micros)*f)
+}
+
+// Div is s / f, for f other than 0.
+func (s Span) Div(f float64) (Span, error) {
+	return spanOf(float64(s.Months)/f, float64(s.Days)/f, float64(s.Micros)/f)
+}
+
+// spanOf makes an interval of parts with fractions.
+func spanOf(months, days, micros float64) (Span, error) {
 	wholeMonths, wholeDays := math.Trunc(months), math.Trunc(days)
 	monthDays := roundTo6((months - wholeMonths) * daysPerMonth)
 	wholeMonthDays := math.Trunc(monthDays)
@@ -63,7 +72,7 @@ func (s Span) Mul(f float64) (Span, error) {
 		wholeDays += over
 		seconds -= over * 86400
 	}
-	micros := math.RoundToEven(float64(s.Micros)*f + seconds*float64(MicrosPerSecond))
+	micros = math.RoundToEven(micros + seconds*float64(MicrosPerSecond))
 	wholeDays += wholeMonthDays
 	if !(math.Abs(wholeMonths) < 1<<31 && math.Abs(wholeDays) < 1<<31 && math.Abs(micros) < 1<<63) {
 		return Span{}, errIntervalRange()
