@@ -200,7 +200,7 @@ func (p *parser) columnConstraint(c *ColumnDef) bool {
 	case kwNull:
 		p.at++
 		if c.NotNull {
-			panic(p.unexpectedAt(t, "no NULL after NOT NULL"))
+			panic(failAt(t.start, sqltype.CodeSyntax, "conflicting NULL and NOT NULL for column \"%s\"", c.Name.Name))
 		}
 	case kwPrimary:
 		p.at++

@@ -413,7 +413,7 @@ var keywordInfo = [numKeywords]struct {
 // namesFunction reports a reserved word that is a function's name when a
 // parenthesis follows it.
 func (k keyword) namesFunction() bool {
-	return k == kwLeft || k == kwRight || k == kwLike || k == kwIlike
+	return k == kwLeft || k == kwRight || k == kwLike || k == kwIlike || k == kwCollate
 }
 
 func (k keyword) String() string { return strings.ToUpper(keywordInfo[k].text) }

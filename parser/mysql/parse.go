@@ -47,11 +47,12 @@ func parseStatement(p piece) (parser.Parsed, error) {
 			return s, err
 		}
 	case "create":
-		if at := p.selectAt(); at >= 0 {
+		if at := p.queryAt(); at >= 0 {
 			return parseCreateAs(p, at)
 		}
-	case "prepare":
-		return parser.Parsed{}, refuse("PREPARE").err
+	case "with", "values", "table", "prepare":
+		// Our grammar would read the query with our meanings, not MySQL's.
+		return parser.Parsed{}, refuse("%s", strings.ToUpper(word)).err.At(p.start)
 	}
 	return parseOurs(adaptKeys(p.whole, p.start, p.end), p.start, p.end)
 }
@@ -72,7 +73,17 @@ func parseOurs(text string, start, end int) (parser.Parsed, error) {
 // place. The head is ours: it is read with a query of its own, which the real
 // one then replaces.
 func parseCreateAs(p piece, at int) (parser.Parsed, error) {
-	head := p.whole[:at] + "SELECT 1"
+	switch word, _ := p.from(at).firstWord(); word {
+	case "select", "(":
+	case "with", "values", "table":
+		return parser.Parsed{}, refuse("a query that does not begin with SELECT").err.At(at)
+	default:
+		return parseOurs(p.whole, p.start, p.end) // and its error
+	}
+	head := p.whole[:at] + " AS SELECT 1"
+	if !isLetter(p.whole[at]) { // AS was written
+		head = p.whole[:at] + " SELECT 1"
+	}
 	s, err := parseOurs(head, p.start, len(head))
 	if err != nil {
 		return s, err
@@ -85,17 +96,14 @@ func parseCreateAs(p piece, at int) (parser.Parsed, error) {
 	if !ok {
 		panic(fmt.Sprintf("mysql: SELECT is a %T", body.Statement))
 	}
-	var standIn *parser.Query
 	switch c := s.Statement.(type) {
 	case *parser.CreateTable:
-		standIn, c.As = c.As, q
+		c.As = q
 	case *parser.CreateView:
 		// The text of a view is read again in our own dialect.
-		standIn = c.Query
 		c.Query, c.Text = q, parser.Format(q)
-	}
-	if standIn == nil || parser.Format(standIn) != "SELECT 1" {
-		return s, refuse("a query that does not begin with SELECT").err.At(at)
+	default:
+		return s, sqltype.Errorf(sqltype.CodeSyntax, "syntax error: no query can stand here").At(at)
 	}
 	s.Params = body.Params
 	return s, nil
@@ -103,7 +111,7 @@ func parseCreateAs(p piece, at int) (parser.Parsed, error) {
 
 // parseQuery reads a query or data change with sqlparser.
 func parseQuery(p piece) (s parser.Parsed, err error) {
-	tree, err := parseStrict(p)
+	tree, err := parseStrict(p.unwrap())
 	if err != nil {
 		return s, err
 	}

@@ -103,16 +103,52 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// selectAt is where the first word SELECT stands, or -1.
-func (p piece) selectAt() int {
-	text := p.whole[:p.end]
+// unwrap is the piece without parentheses around all of it: sqlparser knows
+// them only around the operands of UNION.
+func (p piece) unwrap() piece {
+	for {
+		p = trim(p.whole, p.start, p.end)
+		if p.start == p.end || p.whole[p.start] != '(' {
+			return p
+		}
+		depth, i := 0, p.start
+		for ; i < p.end; i = skip(p.whole[:p.end], i) {
+			if c := p.whole[i]; c == '(' {
+				depth++
+			} else if c == ')' {
+				depth--
+			}
+			if depth == 0 {
+				break
+			}
+		}
+		if i != p.end-1 {
+			return p
+		}
+		p = piece{p.whole, p.start + 1, p.end - 1}
+	}
+}
+
+// queryAt is where the query of a CREATE begins: after AS, or at SELECT, outside
+// all parentheses. -1 when there is none.
+func (p piece) queryAt() int {
+	text, depth := p.whole[:p.end], 0
 	for i := p.start; i < p.end; {
 		if !isLetter(text[i]) {
+			switch text[i] {
+			case '(':
+				depth++
+			case ')':
+				depth--
+			}
 			i = skip(text, i)
 			continue
 		}
 		end := wordEnd(text, i)
-		if strings.EqualFold(text[i:end], "select") {
+		if depth == 0 && strings.EqualFold(text[i:end], "as") {
+			return end
+		}
+		if depth == 0 && strings.EqualFold(text[i:end], "select") {
 			return i
 		}
 		i = end
