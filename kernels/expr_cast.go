@@ -19,8 +19,8 @@ func castStep(from, to sqltype.Type) stepFunc {
 	return castDatumStep
 }
 
-// castNumberStep finds a loop. DECIMALs are converted without a change of
-// scale; a cast to or from one with digits after the point is no loop here.
+// castNumberStep finds a loop, nil where there is none: to or from a DECIMAL
+// with a change of scale, or where digits would have to be counted.
 func castNumberStep(from, to sqltype.Type) stepFunc {
 	f, t := from.Kind, to.Kind
 	if !f.IsNumeric() && f != sqltype.KindBool || !t.IsNumeric() {
@@ -32,17 +32,15 @@ func castNumberStep(from, to sqltype.Type) stepFunc {
 			return castDecimalFloatStep
 		}
 		return nil
-	case t == sqltype.KindDecimal && f.IsFloat():
+	case t == sqltype.KindDecimal && f.IsFloat(), from.Scale != to.Scale:
 		return nil
+	case t == sqltype.KindDecimal:
+		return castDecimalStep(from, to)
 	case from.Phys() == sqltype.PhysI128:
-		if to.Phys() == sqltype.PhysI64 && from.Scale == to.Scale {
+		if t == sqltype.KindInt64 {
 			return narrowI128Step
 		}
 		return nil
-	case from.Scale != to.Scale:
-		return nil
-	case to.Phys() == sqltype.PhysI128:
-		return widenFrom(from.Phys())
 	}
 	switch to.Phys() {
 	case sqltype.PhysI8:
@@ -65,6 +63,23 @@ func castNumberStep(from, to sqltype.Type) stepFunc {
 		return castToFloat[float32](from.Phys())
 	case sqltype.PhysF64:
 		return castToFloat[float64](from.Phys())
+	}
+	return nil
+}
+
+// castDecimalStep finds the loop from an integer or DECIMAL to a DECIMAL of the
+// same scale.
+func castDecimalStep(from, to sqltype.Type) stepFunc {
+	exact, ok := sqltype.DecimalFor(from)
+	switch {
+	case !ok:
+		return nil
+	case to.Precision >= exact.Precision && to.Phys() == sqltype.PhysI128:
+		return widenFrom(from.Phys())
+	case to.Precision >= exact.Precision:
+		return castFromNumber[int64](from.Phys())
+	case from.Phys() == sqltype.PhysI128 && to.Phys() == sqltype.PhysI64:
+		return narrowI128Step
 	}
 	return nil
 }
@@ -262,21 +277,27 @@ func widenUnsignedStep(x *frame, in *Instr) error {
 	return nil
 }
 
-// narrowI128Step takes a DECIMAL of 128 bits to 64 without a change of scale.
+// narrowI128Step takes a DECIMAL of 128 bits to 64 without a change of scale:
+// to a BIGINT, or a DECIMAL of fewer digits.
 func narrowI128Step(x *frame, in *Instr) error {
 	a := vals[sqltype.Int128](x, in.Args[0])
 	d := results[int64](x, in)[:len(a)]
 	x.strictValid(in)
-	var bad int64
+	lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
+	if t := x.prog.Types[in.Dst]; t.Kind == sqltype.KindDecimal {
+		hi = int64(sqltype.Pow10(int(t.Precision)).Lo) - 1
+		lo = -hi
+	}
+	bad := false
 	for i := range a {
 		v := int64(a[i].Lo)
 		d[i] = v
-		bad |= a[i].Hi ^ v>>63
+		bad = bad || a[i].Hi != v>>63 || v < lo || v > hi
 	}
-	if bad == 0 {
+	if !bad {
 		return nil
 	}
-	return x.refuse(in, func(i int) bool { _, ok := a[i].Int64(); return !ok })
+	return x.refuse(in, func(i int) bool { v, ok := a[i].Int64(); return !ok || v < lo || v > hi })
 }
 
 // refuse makes the rows that are bad an error, or with Try NULL. What the
