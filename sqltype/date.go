@@ -4,10 +4,11 @@ package sqltype
 // before its invention. Years are astronomical here: 0 is 1 BC.
 
 // MinDate and MaxDate are the ends of DATE: 4714-11-24 BC, where Julian days
-// begin, and 294275-12-31.
+// begin, and 294246-12-31, the last whole year whose microseconds fit 64 bits.
+// So every DATE has a TIMESTAMP.
 var (
 	MinDate = DaysFromCivil(-4713, 11, 24) // of the year 4714 BC
-	MaxDate = DaysFromCivil(294275, 12, 31)
+	MaxDate = DaysFromCivil(294246, 12, 31)
 )
 
 // The calendar is counted from the first of March, so that a leap day is a

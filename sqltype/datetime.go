@@ -46,7 +46,11 @@ func ParseDate(text string) (int32, error) {
 	if r != readOK {
 		return 0, momentError(r, Date, text)
 	}
-	return checkDate(int64(DaysFromCivil(m.year, m.month, m.day)))
+	day, err := checkDate(int64(DaysFromCivil(m.year, m.month, m.day)))
+	if err != nil {
+		return 0, Errorf(CodeDatetimeOverflow, "date out of range: %q", text)
+	}
+	return day, nil
 }
 
 // digits is the value of a text of digits only, or -1.
@@ -93,7 +97,11 @@ func parseStamp(text string, t Type) (int64, error) {
 	if t.Kind == KindTimestampTZ {
 		m.micros -= m.zone
 	}
-	return checkTimestamp(int64(DaysFromCivil(m.year, m.month, m.day)), m.micros)
+	ts, err := checkTimestamp(int64(DaysFromCivil(m.year, m.month, m.day)), m.micros)
+	if err != nil {
+		return 0, Errorf(CodeDatetimeOverflow, "timestamp out of range: %q", text)
+	}
+	return ts, nil
 }
 
 // momentScanner reads the text of a moment word by word. A word is a run of
@@ -221,7 +229,7 @@ func (s *momentScanner) number(text string) (string, reading) {
 	case n == 8 && !s.hasDate && s.named == 0:
 		s.setDate(v/10000, v/100%100, v%100)
 		return rest, readOK
-	case n == 6 && s.hasDate && !s.hasTime:
+	case n == 6 && !s.hasTime && s.named == 0 && s.count == 0:
 		return s.compact(v, rest)
 	case s.count < 3 && !s.hasDate:
 		if mark == '-' { // 8-Jan-1999

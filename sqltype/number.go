@@ -12,7 +12,15 @@ func trimBlanks(s string) string { return strings.Trim(s, " \t\n\r\v\f") }
 
 // typeWord is a type's name in messages: PostgreSQL's words, which clients and
 // their tests know.
-func typeWord(t Type) string { return strings.ToLower(t.String()) }
+func typeWord(t Type) string {
+	switch t.Kind {
+	case KindFloat64:
+		return "double precision"
+	case KindDecimal:
+		return "numeric"
+	}
+	return strings.ToLower(t.Kind.String())
+}
 
 func invalidText(t Type, text string) *Error {
 	return Errorf(CodeInvalidText, "invalid input syntax for type %s: %q", typeWord(t), text)
