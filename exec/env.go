@@ -1,0 +1,101 @@
+package exec
+
+import (
+	"context"
+	"time"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/planner"
+	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage/arrow"
+)
+
+// Env is what one execution of a plan may use. It is made for the execution
+// and not changed while an operator of it is open.
+type Env struct {
+	Device device.Device
+	// Memory is what operators allocate from: a scope that counts against the
+	// query's limit.
+	Memory device.Allocator
+	Data   Data
+	Params []sqltype.Datum // Params[i] is $i+1
+	// Now is the statement's time, for now() and the like; Zone the session's.
+	Now  time.Time
+	Zone *time.Location
+	// Workers is the most streams that the query may keep busy; 0 means the
+	// device's Traits().Streams.
+	Workers int
+	// BatchRows is the most rows of a batch; 0 means the device's number.
+	BatchRows int
+	// HashZero makes every hash 0, so that tests meet all collisions.
+	HashZero bool
+	// Stats, when set, gathers what each node did, for EXPLAIN ANALYZE.
+	Stats *Stats
+	// Outer are columns of an enclosing row, by ColumnID: the inputs of a plan
+	// that is run once per row. nil for a whole query.
+	Outer map[planner.ColumnID]sqltype.Datum
+	// Stream, when set, is a stream that the caller lends to the query's first
+	// worker for as long as the operator is open: a small query opens none.
+	Stream device.Stream
+}
+
+// Data is what a statement sees and changes: tables and indexes at the
+// statement's snapshot, with the transaction's own writes over it. Package
+// storage implements it.
+//
+// Reading methods are safe for concurrent use; a changing method is called by
+// one goroutine at a time, while no other method runs. A statement does not see
+// its own changes: Snap answers the same before and after them.
+type Data interface {
+	// Snap is the table as the statement sees it; it stays valid until the
+	// statement ends.
+	Snap(t *catalog.Table) (arrow.Snap, error)
+	// Seek appends to rows the ids of the rows whose key in index ix lies in r,
+	// in key order (backwards with Reverse), at most r.Limit when that is > 0.
+	// Only rows that the statement sees are given.
+	Seek(ctx context.Context, s device.Stream, t *catalog.Table, ix *catalog.Index, r Range, rows []int64) ([]int64, error)
+	// Probe looks up each of the n rows of keys, one column for each of the
+	// first len(keys) columns of ix, and appends to probe and rows, for each
+	// match, the key's number and the id of the row. A NULL key has none.
+	Probe(ctx context.Context, s device.Stream, t *catalog.Table, ix *catalog.Index, keys []arrow.Column, n int, probe []uint32, rows []int64) ([]uint32, []int64, error)
+	// Insert appends the batch, whose columns are the table's. NOT NULL,
+	// uniqueness (within the batch too) and conflicts are its job; nothing is
+	// changed when it fails. It returns the id of the first row; the others follow.
+	Insert(ctx context.Context, s device.Stream, t *catalog.Table, b *arrow.Batch) (int64, error)
+	// Delete removes rows by id and returns how many were there: an id that is
+	// given twice counts once.
+	Delete(ctx context.Context, s device.Stream, t *catalog.Table, rows []int64) (int64, error)
+	// Update replaces rows[i] by row i of b. Uniqueness holds at the end of
+	// the statement: all rows are given at once.
+	Update(ctx context.Context, s device.Stream, t *catalog.Table, rows []int64, b *arrow.Batch) (int64, error)
+	// File opens a file as a table.
+	File(ctx context.Context, f *planner.FileScan, batchRows int) (FileReader, error)
+}
+
+// FileReader gives a file's columns batch by batch: FileScan.Columns and then
+// FileScan.Fetch. Next is safe for concurrent use when every caller has its own
+// cursor; a nil batch is the end. A batch is valid until the cursor's next call.
+type FileReader interface {
+	// Cursor is a reader of parts that no other cursor gets.
+	Cursor(m device.Allocator, s device.Stream) (FileCursor, error)
+	// Parts is how many parts there are to share.
+	Parts() int
+	Close() error
+}
+
+// FileCursor reads parts of a file, for one goroutine.
+type FileCursor interface {
+	Next(context.Context) (*arrow.Batch, error)
+	Close() error
+}
+
+// Range is planner.KeyRange with its values known: keys that begin with Prefix
+// and whose next column lies between Lo and Hi (nil: open).
+type Range struct {
+	Prefix         []sqltype.Datum
+	Lo, Hi         *sqltype.Datum
+	LoOpen, HiOpen bool
+	Reverse        bool
+	Limit          int64
+}

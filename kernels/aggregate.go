@@ -1,0 +1,529 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// AggKind is what an aggregate's state holds; several functions share one.
+type AggKind uint8
+
+// The closed set of states.
+//
+//	kind         bytes  holds
+//	AggCount        8   rows
+//	AggSum         24   a 128-bit sum, values
+//	AggSumFloat    16   a float64 sum, values
+//	AggMin, ...    24   a value of the argument's form, 1 when there is one
+//	AggBitAnd ...  16   64 bits, 1 when there is a value
+//	AggMoments     24   n, mean, sum of squared differences (Welford)
+//	AggPairs       48   n, both means, both sums of squares, the co-moment
+const (
+	AggCount AggKind = iota
+	AggSum
+	AggSumFloat
+	AggMin
+	AggMax
+	AggFirst
+	AggLast
+	AggBitAnd
+	AggBitOr
+	AggBitXor
+	AggMoments
+	AggPairs
+	numAggs
+)
+
+var aggBytes = [numAggs]int{8, 24, 16, 24, 24, 24, 24, 16, 16, 16, 24, 48}
+
+// Agg is one aggregate over values of a form.
+type Agg struct {
+	Kind AggKind
+	Phys sqltype.Phys
+}
+
+// Bytes is the size of a group's state. A state of zeros is that of no value.
+func (a Agg) Bytes() int { return aggBytes[a.Kind] }
+
+// AggInput is what an update reads: the argument (and a second one for
+// AggPairs, whose NULLs are in Src too), and each row's group, 0: all are in
+// group 0. Heap takes the bytes of strings that are kept.
+type AggInput struct {
+	Src, Second Vec
+	IDs         device.Ptr
+	Heap        *Heap
+}
+
+type aggArgs struct {
+	AggInput
+	State device.Ptr
+	From  device.Ptr // merge: the states to add
+	Op    AggKind
+	Phys  sqltype.Phys
+	Fail  *error
+}
+
+var aggUpdate = &device.Kernel[aggArgs]{Name: "aggregate", Host: aggUpdateHost}
+
+var aggMerge = &device.Kernel[aggArgs]{Name: "aggregate_merge", Host: aggMergeHost}
+
+// Update adds n rows to the states.
+func (a Agg) Update(s device.Stream, state device.Ptr, in AggInput, n int) error {
+	var fail error
+	err := device.Launch(s, aggUpdate, n, aggArgs{AggInput: in, State: state, Op: a.Kind, Phys: a.Phys, Fail: &fail})
+	if err == nil {
+		err = fail
+	}
+	return err
+}
+
+// Merge adds n states at from to those of their groups ids.
+func (a Agg) Merge(s device.Stream, state, from, ids device.Ptr, n int, heap *Heap) error {
+	var fail error
+	err := device.Launch(s, aggMerge, n, aggArgs{AggInput: AggInput{IDs: ids, Heap: heap}, State: state, From: from, Op: a.Kind, Phys: a.Phys, Fail: &fail})
+	if err == nil {
+		err = fail
+	}
+	return err
+}
+
+type sumState struct {
+	lo, hi uint64
+	n      uint64
+}
+
+type floatState struct {
+	sum float64
+	n   uint64
+}
+
+type valueState[T any] struct {
+	v    T
+	seen uint64
+}
+
+// cell is a state of AggMin and the like for any form: 16 bytes of value.
+type cell struct {
+	v    [2]uint64
+	seen uint64
+}
+
+type bitState struct{ v, seen uint64 }
+
+type momentState struct{ n, mean, m2 float64 }
+
+type pairState struct{ n, meanX, meanY, xx, yy, xy float64 }
+
+func aggUpdateHost(a *aggArgs, lo, hi int) {
+	switch a.Op {
+	case AggCount:
+		countUpdate(a, hi)
+	case AggSum:
+		sumUpdate(a, hi)
+	case AggSumFloat:
+		if a.Phys == sqltype.PhysF32 {
+			floatSum[float32](a, hi)
+		} else {
+			floatSum[float64](a, hi)
+		}
+	case AggMin, AggMax, AggFirst, AggLast:
+		valueUpdate(a, hi)
+	case AggBitAnd, AggBitOr, AggBitXor:
+		bitUpdate(a, hi)
+	case AggMoments:
+		momentUpdate(a, hi)
+	case AggPairs:
+		pairUpdate(a, hi)
+	default:
+		panic(fmt.Sprintf("kernels: aggregate %d", a.Op))
+	}
+}
+
+func (a *aggArgs) valid(n int) []uint64 { return device.View[uint64](a.Src.Valid, (n+63)/64) }
+
+func (a *aggArgs) ids(n int) []uint32 { return device.View[uint32](a.IDs, n) }
+
+func countUpdate(a *aggArgs, n int) {
+	valid, ids := a.valid(n), a.ids(n)
+	state := device.View[uint64](a.State, maxRows)
+	switch {
+	case ids == nil && valid == nil:
+		state[0] += uint64(n)
+	case ids == nil:
+		state[0] += uint64(CountBits(valid, n))
+	case valid == nil:
+		for _, g := range ids {
+			state[g]++
+		}
+	default:
+		for i, g := range ids {
+			state[g] += valid[i>>6] >> (i & 63) & 1
+		}
+	}
+}
+
+func sumUpdate(a *aggArgs, n int) {
+	switch a.Phys {
+	case sqltype.PhysBool, sqltype.PhysU8:
+		intSum[uint8](a, n)
+	case sqltype.PhysI8:
+		intSum[int8](a, n)
+	case sqltype.PhysI16:
+		intSum[int16](a, n)
+	case sqltype.PhysI32:
+		intSum[int32](a, n)
+	case sqltype.PhysI64:
+		intSum[int64](a, n)
+	case sqltype.PhysU16:
+		intSum[uint16](a, n)
+	case sqltype.PhysU32:
+		intSum[uint32](a, n)
+	case sqltype.PhysU64:
+		src := device.View[uint64](a.Src.Data, n)
+		wideSum(a, n, func(i int) (uint64, uint64) { return src[i], 0 })
+	case sqltype.PhysI128:
+		src := device.View[[2]uint64](a.Src.Data, n)
+		wideSum(a, n, func(i int) (uint64, uint64) { return src[i][0], src[i][1] })
+	default:
+		panic(fmt.Sprintf("kernels: no sum of form %s", a.Phys))
+	}
+}
+
+func (s *sumState) add(lo, hi, n uint64) {
+	var c uint64
+	s.lo, c = bits.Add64(s.lo, lo, 0)
+	s.hi, _ = bits.Add64(s.hi, hi, c)
+	s.n += n
+}
+
+func intSum[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](a *aggArgs, n int) {
+	src, valid, ids := device.View[T](a.Src.Data, n), a.valid(n), a.ids(n)
+	state := device.View[sumState](a.State, maxRows)
+	if ids == nil {
+		var one sumState
+		for i, v := range src {
+			if valid == nil || valid[i>>6]>>(i&63)&1 != 0 {
+				one.add(uint64(v), uint64(int64(v)>>63), 1)
+			}
+		}
+		state[0].add(one.lo, one.hi, one.n)
+		return
+	}
+	ids = ids[:len(src)]
+	if valid == nil {
+		for i, v := range src {
+			state[ids[i]].add(uint64(v), uint64(int64(v)>>63), 1)
+		}
+		return
+	}
+	for i, v := range src {
+		if valid[i>>6]>>(i&63)&1 != 0 {
+			state[ids[i]].add(uint64(v), uint64(int64(v)>>63), 1)
+		}
+	}
+}
+
+func wideSum(a *aggArgs, n int, value func(int) (uint64, uint64)) {
+	valid, ids := a.valid(n), a.ids(n)
+	state := device.View[sumState](a.State, maxRows)
+	for i := 0; i < n; i++ {
+		if valid != nil && valid[i>>6]>>(i&63)&1 == 0 {
+			continue
+		}
+		g := uint32(0)
+		if ids != nil {
+			g = ids[i]
+		}
+		lo, hi := value(i)
+		s := &state[g]
+		before := s.hi
+		s.add(lo, hi, 1)
+		if (before^s.hi)&(hi^s.hi)>>63 != 0 {
+			*a.Fail = sqltype.Errorf(sqltype.CodeOutOfRange, "the sum is out of range")
+			return
+		}
+	}
+}
+
+func floatSum[T float32 | float64](a *aggArgs, n int) {
+	src, valid, ids := device.View[T](a.Src.Data, n), a.valid(n), a.ids(n)
+	state := device.View[floatState](a.State, maxRows)
+	for i, v := range src {
+		if valid != nil && valid[i>>6]>>(i&63)&1 == 0 {
+			continue
+		}
+		g := uint32(0)
+		if ids != nil {
+			g = ids[i]
+		}
+		state[g].sum += float64(v)
+		state[g].n++
+	}
+}
+
+func valueUpdate(a *aggArgs, n int) {
+	switch a.Phys {
+	case sqltype.PhysBool, sqltype.PhysU8:
+		orderedValue[uint8](a, n)
+	case sqltype.PhysI8:
+		orderedValue[int8](a, n)
+	case sqltype.PhysI16:
+		orderedValue[int16](a, n)
+	case sqltype.PhysI32:
+		orderedValue[int32](a, n)
+	case sqltype.PhysI64:
+		orderedValue[int64](a, n)
+	case sqltype.PhysU16:
+		orderedValue[uint16](a, n)
+	case sqltype.PhysU32:
+		orderedValue[uint32](a, n)
+	case sqltype.PhysU64:
+		orderedValue[uint64](a, n)
+	case sqltype.PhysF32, sqltype.PhysF64, sqltype.PhysI128, sqltype.PhysStr, sqltype.PhysSpan:
+		cellUpdate(a, n)
+	default:
+		panic(fmt.Sprintf("kernels: no minimum of form %s", a.Phys))
+	}
+}
+
+// orderedValue keeps the value of integers in the low bytes of a cell.
+func orderedValue[T Integer](a *aggArgs, n int) {
+	src, valid, ids := device.View[T](a.Src.Data, n), a.valid(n), a.ids(n)
+	state := device.View[cell](a.State, maxRows)
+	for i, v := range src {
+		if valid != nil && valid[i>>6]>>(i&63)&1 == 0 {
+			continue
+		}
+		g := uint32(0)
+		if ids != nil {
+			g = ids[i]
+		}
+		c := &state[g]
+		if c.seen == 0 || a.Op == AggMin && v < T(c.v[0]) || a.Op == AggMax && v > T(c.v[0]) || a.Op == AggLast {
+			c.v[0], c.seen = uint64(v), 1
+		}
+	}
+}
+
+// cellUpdate is the same for forms whose comparison is a call.
+func cellUpdate(a *aggArgs, n int) {
+	ids := a.ids(n)
+	state := device.View[cell](a.State, maxRows)
+	for i := 0; i < n; i++ {
+		if a.Src.isNull(i) {
+			continue
+		}
+		g := uint32(0)
+		if ids != nil {
+			g = ids[i]
+		}
+		if !a.offer(&state[g], loadCell(a.Phys, &a.Src, i)) {
+			return
+		}
+	}
+}
+
+// offer gives a cell one more value. It reports false when it failed.
+func (a *aggArgs) offer(c *cell, v [2]uint64) bool {
+	if c.seen != 0 {
+		switch a.Op {
+		case AggFirst:
+			return true
+		case AggMin:
+			if compareCell(a.Phys, v, c.v) >= 0 {
+				return true
+			}
+		case AggMax:
+			if compareCell(a.Phys, v, c.v) <= 0 {
+				return true
+			}
+		}
+	}
+	if a.Phys == sqltype.PhysStr {
+		view := View{v[0], v[1]}
+		if uint32(view.Lo) > InlineLen {
+			kept, err := a.Heap.String(view.Str())
+			if err != nil {
+				*a.Fail = err
+				return false
+			}
+			v = [2]uint64{kept.Lo, kept.Hi}
+		}
+	}
+	c.v, c.seen = v, 1
+	return true
+}
+
+func bitUpdate(a *aggArgs, n int) {
+	ids := a.ids(n)
+	state := device.View[bitState](a.State, maxRows)
+	for i := 0; i < n; i++ {
+		if a.Src.isNull(i) {
+			continue
+		}
+		g := uint32(0)
+		if ids != nil {
+			g = ids[i]
+		}
+		state[g].add(a.Op, loadCell(a.Phys, &a.Src, i)[0])
+	}
+}
+
+func (s *bitState) add(op AggKind, v uint64) {
+	switch {
+	case s.seen == 0:
+		s.v = v
+	case op == AggBitAnd:
+		s.v &= v
+	case op == AggBitOr:
+		s.v |= v
+	default:
+		s.v ^= v
+	}
+	s.seen = 1
+}
+
+func momentUpdate(a *aggArgs, n int) {
+	src, ids := device.View[float64](a.Src.Data, n), a.ids(n)
+	state := device.View[momentState](a.State, maxRows)
+	for i, v := range src {
+		if a.Src.isNull(i) {
+			continue
+		}
+		g := uint32(0)
+		if ids != nil {
+			g = ids[i]
+		}
+		state[g].merge(momentState{n: 1, mean: v})
+	}
+}
+
+// merge joins two sets of values (Chan's formula).
+func (s *momentState) merge(o momentState) {
+	if o.n == 0 {
+		return
+	}
+	n := s.n + o.n
+	d := o.mean - s.mean
+	s.m2 += o.m2 + d*d*s.n*o.n/n
+	s.mean += d * o.n / n
+	s.n = n
+}
+
+func pairUpdate(a *aggArgs, n int) {
+	y, x := device.View[float64](a.Src.Data, n), device.View[float64](a.Second.Data, n)
+	ids := a.ids(n)
+	state := device.View[pairState](a.State, maxRows)
+	for i := range y {
+		if a.Src.isNull(i) || a.Second.isNull(i) {
+			continue
+		}
+		g := uint32(0)
+		if ids != nil {
+			g = ids[i]
+		}
+		state[g].merge(pairState{n: 1, meanX: x[i], meanY: y[i]})
+	}
+}
+
+func (s *pairState) merge(o pairState) {
+	if o.n == 0 {
+		return
+	}
+	n := s.n + o.n
+	dx, dy := o.meanX-s.meanX, o.meanY-s.meanY
+	f := s.n * o.n / n
+	s.xx += o.xx + dx*dx*f
+	s.yy += o.yy + dy*dy*f
+	s.xy += o.xy + dx*dy*f
+	s.meanX += dx * o.n / n
+	s.meanY += dy * o.n / n
+	s.n = n
+}
+
+func aggMergeHost(a *aggArgs, lo, hi int) {
+	ids := device.View[uint32](a.IDs, hi)
+	id := func(i int) int {
+		if ids == nil {
+			return 0
+		}
+		return int(ids[i])
+	}
+	switch a.Op {
+	case AggCount:
+		from, state := device.View[uint64](a.From, hi), device.View[uint64](a.State, maxRows)
+		for i, v := range from {
+			state[id(i)] += v
+		}
+	case AggSum:
+		from, state := device.View[sumState](a.From, hi), device.View[sumState](a.State, maxRows)
+		for i := range from {
+			state[id(i)].add(from[i].lo, from[i].hi, from[i].n)
+		}
+	case AggSumFloat:
+		from, state := device.View[floatState](a.From, hi), device.View[floatState](a.State, maxRows)
+		for i := range from {
+			state[id(i)].sum += from[i].sum
+			state[id(i)].n += from[i].n
+		}
+	case AggMin, AggMax, AggFirst, AggLast:
+		from, state := device.View[cell](a.From, hi), device.View[cell](a.State, maxRows)
+		for i := range from {
+			if from[i].seen != 0 && !a.offer(&state[id(i)], from[i].v) {
+				return
+			}
+		}
+	case AggBitAnd, AggBitOr, AggBitXor:
+		from, state := device.View[bitState](a.From, hi), device.View[bitState](a.State, maxRows)
+		for i := range from {
+			if from[i].seen != 0 {
+				state[id(i)].add(a.Op, from[i].v)
+			}
+		}
+	case AggMoments:
+		from, state := device.View[momentState](a.From, hi), device.View[momentState](a.State, maxRows)
+		for i := range from {
+			state[id(i)].merge(from[i])
+		}
+	case AggPairs:
+		from, state := device.View[pairState](a.From, hi), device.View[pairState](a.State, maxRows)
+		for i := range from {
+			state[id(i)].merge(from[i])
+		}
+	default:
+		panic(fmt.Sprintf("kernels: aggregate %d", a.Op))
+	}
+}
+
+// loadCell is row i, sign-extended to 64 bits or in 16 bytes as it is.
+func loadCell(p sqltype.Phys, v *Vec, i int) [2]uint64 {
+	switch p {
+	case sqltype.PhysBool, sqltype.PhysU8:
+		return [2]uint64{uint64(atRow[uint8](v.Data, i))}
+	case sqltype.PhysI8:
+		return [2]uint64{uint64(atRow[int8](v.Data, i))}
+	case sqltype.PhysI16:
+		return [2]uint64{uint64(atRow[int16](v.Data, i))}
+	case sqltype.PhysI32:
+		return [2]uint64{uint64(atRow[int32](v.Data, i))}
+	case sqltype.PhysU16:
+		return [2]uint64{uint64(atRow[uint16](v.Data, i))}
+	case sqltype.PhysU32:
+		return [2]uint64{uint64(atRow[uint32](v.Data, i))}
+	case sqltype.PhysI64, sqltype.PhysU64, sqltype.PhysF64:
+		return [2]uint64{atRow[uint64](v.Data, i)}
+	case sqltype.PhysF32:
+		return [2]uint64{math.Float64bits(float64(atRow[float32](v.Data, i)))}
+	case sqltype.PhysStr:
+		s := v.str(i)
+		return [2]uint64{s.Lo, s.Hi}
+	case sqltype.PhysI128, sqltype.PhysSpan:
+		return atRow[[2]uint64](v.Data, i)
+	default:
+		panic(fmt.Sprintf("kernels: no value of form %s", p))
+	}
+}

@@ -1,0 +1,146 @@
+package kernels
+
+import (
+	"encoding/binary"
+
+	"github.com/gpusql/gpusql/device"
+)
+
+// Array is a run of device memory that grows and keeps its content.
+type Array struct {
+	buf *device.Buffer
+}
+
+// Ptr is the address of the first byte, 0 before the first Grow.
+func (a *Array) Ptr() device.Ptr {
+	if a.buf == nil {
+		return 0
+	}
+	return a.buf.Ptr()
+}
+
+// Cap is the size in bytes.
+func (a *Array) Cap() int {
+	if a.buf == nil {
+		return 0
+	}
+	return a.buf.Len()
+}
+
+// Grow makes room for need bytes and keeps the first used ones. It at least
+// doubles, so that appending is linear; new bytes are zero.
+func (a *Array) Grow(m device.Allocator, s device.Stream, used, need int) error {
+	if need <= a.Cap() {
+		return nil
+	}
+	b, err := m.Alloc(max(need, 2*a.Cap(), 64))
+	if err != nil {
+		return err
+	}
+	if used > 0 {
+		if err := Copy(s, b.Ptr(), a.Ptr(), used); err != nil {
+			b.Release()
+			return err
+		}
+	}
+	if err := Zero(s, b.Ptr()+device.Ptr(used), b.Len()-used); err != nil {
+		b.Release()
+		return err
+	}
+	a.buf.Release()
+	a.buf = b
+	return nil
+}
+
+// Release gives the memory back.
+func (a *Array) Release() {
+	a.buf.Release()
+	a.buf = nil
+}
+
+type copyArgs struct{ Dst, Src device.Ptr }
+
+var (
+	copyBytes = &device.Kernel[copyArgs]{Name: "copy", Host: func(a *copyArgs, lo, hi int) {
+		copy(device.View[byte](a.Dst, hi)[lo:hi], device.View[byte](a.Src, hi)[lo:hi])
+	}}
+	zeroBytes = &device.Kernel[copyArgs]{Name: "zero", Host: func(a *copyArgs, lo, hi int) {
+		clear(device.View[byte](a.Dst, hi)[lo:hi])
+	}}
+)
+
+// Copy copies n bytes that do not overlap.
+func Copy(s device.Stream, dst, src device.Ptr, n int) error {
+	return device.Launch(s, copyBytes, n, copyArgs{dst, src})
+}
+
+// Zero clears n bytes.
+func Zero(s device.Stream, dst device.Ptr, n int) error {
+	return device.Launch(s, zeroBytes, n, copyArgs{Dst: dst})
+}
+
+type ownArgs struct {
+	Src        Vec
+	Base, Size device.Ptr // Size: where the bytes needed are written
+}
+
+var (
+	ownStrings = &device.Kernel[ownArgs]{Name: "own_strings", Host: ownStringsHost}
+	longBytes  = &device.Kernel[ownArgs]{Name: "long_bytes", Host: longBytesHost}
+)
+
+// Own replaces the n views at v, flat, by views of copies in the heap. scratch
+// is 8 bytes of device memory.
+func (h *Heap) Own(s device.Stream, v Vec, n int, scratch device.Ptr) error {
+	if n == 0 {
+		return nil
+	}
+	if err := device.Launch(s, longBytes, n, ownArgs{Src: v, Size: scratch}); err != nil {
+		return err
+	}
+	var c [8]byte
+	if err := s.Download(c[:], scratch); err != nil {
+		return err
+	}
+	size := binary.LittleEndian.Uint64(c[:])
+	if size == 0 {
+		return nil
+	}
+	_, base, err := h.Grab(int(size))
+	if err != nil {
+		return err
+	}
+	return device.Launch(s, ownStrings, n, ownArgs{Src: v, Base: base})
+}
+
+func ownStringsHost(a *ownArgs, lo, hi int) {
+	data := device.View[View](a.Src.Data, hi)
+	valid := device.View[uint64](a.Src.Valid, (hi+63)/64)
+	next := a.Base
+	for i := range data {
+		v := &data[i]
+		n := int(uint32(v.Lo))
+		if n <= InlineLen {
+			continue
+		}
+		if valid != nil && valid[i>>6]>>(i&63)&1 == 0 {
+			*v = View{}
+			continue
+		}
+		copy(device.View[byte](next, n), device.View[byte](device.Ptr(v.Hi), n))
+		v.Hi = uint64(next)
+		next += device.Ptr(n)
+	}
+}
+
+func longBytesHost(a *ownArgs, lo, hi int) {
+	valid := device.View[uint64](a.Src.Valid, (hi+63)/64)
+	data := device.View[View](a.Src.Data, hi)
+	var sum uint64
+	for i := range data {
+		if n := uint32(data[i].Lo); n > InlineLen && (valid == nil || valid[i>>6]>>(i&63)&1 != 0) {
+			sum += uint64(n)
+		}
+	}
+	device.View[uint64](a.Size, 1)[0] = sum
+}

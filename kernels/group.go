@@ -1,0 +1,413 @@
+package kernels
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// Groups gives each distinct key a number, from 0 in the order of arrival.
+//
+// It is an open-addressed table of 2^k slots, at most half full:
+//
+//	KeyWord, KeyPair   slot = {key, number+1}: one cache line settles a look-up
+//	KeyColumns         slot = {high half of the hash, number+1}; the keys are
+//	                   compared column by column with those of the group
+//
+// It belongs to one goroutine at a time.
+type Groups struct {
+	mem    device.Allocator
+	layout KeyLayout
+	heap   *Heap
+
+	n      int
+	slots  *device.Buffer
+	mask   uint64
+	ctl    *device.Buffer // groups so far; scratch
+	packed Array          // KeyWord, KeyPair: the keys by number
+	data   []Array        // KeyColumns: the columns by number
+	valid  []Array
+	hashes Array
+	batch  Array // packed keys of the batch
+}
+
+// NewGroups makes an empty table for keys of this layout.
+func NewGroups(m device.Allocator, l KeyLayout) *Groups {
+	return &Groups{mem: m, layout: l, heap: NewHeap(m), data: make([]Array, len(l.Phys)), valid: make([]Array, len(l.Phys))}
+}
+
+// Len is the number of groups.
+func (g *Groups) Len() int { return g.n }
+
+// Hashes are the hashes of the groups, by number.
+func (g *Groups) Hashes() device.Ptr { return g.hashes.Ptr() }
+
+type wordSlot struct {
+	key uint64
+	id  uint32
+	_   uint32
+}
+
+type pairSlot struct {
+	key [2]uint64
+	id  uint64
+}
+
+type findArgs struct {
+	Keys, Hashes, IDs      device.Ptr // of the batch
+	Slots, Count           device.Ptr
+	GroupKeys, GroupHashes device.Ptr
+	Mask                   uint64
+	Columns                []keyColumn // KeyColumns
+}
+
+// keyColumn is a key column of the batch and where the groups keep theirs.
+type keyColumn struct {
+	Src  Vec
+	Dst  Vec
+	Phys sqltype.Phys
+}
+
+var (
+	findWord    = &device.Kernel[findArgs]{Name: "group_word", Host: findWordHost}
+	findPair    = &device.Kernel[findArgs]{Name: "group_pair", Host: findPairHost}
+	findColumns = &device.Kernel[findArgs]{Name: "group_columns", Host: findColumnsHost}
+	slotWord    = &device.Kernel[findArgs]{Name: "slot_word", Host: slotWordHost}
+	slotPair    = &device.Kernel[findArgs]{Name: "slot_pair", Host: slotPairHost}
+	slotColumns = &device.Kernel[findArgs]{Name: "slot_columns", Host: slotColumnsHost}
+)
+
+// Find writes the group numbers of n keys to ids (uint32), making new groups
+// for new keys. hashes are the keys' hashes.
+func (g *Groups) Find(s device.Stream, keys []Vec, n int, hashes, ids device.Ptr) error {
+	if n == 0 {
+		return nil
+	}
+	if err := g.reserve(s, n); err != nil {
+		return err
+	}
+	a := findArgs{Hashes: hashes, IDs: ids}
+	g.fill(&a)
+	k := findColumns
+	switch g.layout.Form {
+	case KeyWord, KeyPair:
+		k = findWord
+		if g.layout.Form == KeyPair {
+			k = findPair
+		}
+		if err := g.batch.Grow(g.mem, s, 0, n*g.layout.Width()); err != nil {
+			return err
+		}
+		a.Keys = g.batch.Ptr()
+		if err := g.layout.Pack(s, keys, n, a.Keys); err != nil {
+			return err
+		}
+	case KeyColumns:
+		a.Columns = make([]keyColumn, len(keys))
+		for i := range keys {
+			a.Columns[i] = keyColumn{Src: keys[i], Dst: Vec{Data: g.data[i].Ptr(), Valid: g.valid[i].Ptr()}, Phys: g.layout.Phys[i]}
+		}
+	default:
+		panic(fmt.Sprintf("kernels: key form %d", g.layout.Form))
+	}
+	if err := device.Launch(s, k, n, a); err != nil {
+		return err
+	}
+	return g.settle(s)
+}
+
+// fill sets what the table itself contributes to a launch.
+func (g *Groups) fill(a *findArgs) {
+	a.Slots, a.Mask, a.Count = g.slots.Ptr(), g.mask, g.ctl.Ptr()
+	a.GroupKeys, a.GroupHashes = g.packed.Ptr(), g.hashes.Ptr()
+}
+
+// settle learns how many groups there are now, and takes over the bytes of the
+// new ones' strings.
+func (g *Groups) settle(s device.Stream) error {
+	var c [8]byte
+	if err := s.Download(c[:], g.ctl.Ptr()); err != nil {
+		return err
+	}
+	old := g.n
+	g.n = int(binary.LittleEndian.Uint64(c[:]))
+	if g.layout.Form != KeyColumns || old == g.n {
+		return nil
+	}
+	for i, p := range g.layout.Phys {
+		if p == sqltype.PhysStr {
+			v := Vec{Data: g.data[i].Ptr() + device.Ptr(old*16)}
+			if err := g.heap.Own(s, v, g.n-old, g.ctl.Ptr()+8); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (g *Groups) slotBytes() int {
+	switch g.layout.Form {
+	case KeyWord:
+		return 16
+	case KeyPair:
+		return 24
+	case KeyColumns:
+		return 8
+	default:
+		panic(fmt.Sprintf("kernels: key form %d", g.layout.Form))
+	}
+}
+
+// reserve makes room for n more groups, so that no launch has to stop for it.
+func (g *Groups) reserve(s device.Stream, n int) error {
+	if g.ctl == nil {
+		b, err := g.mem.Alloc(64)
+		if err != nil {
+			return err
+		}
+		g.ctl = b
+		if err := Zero(s, b.Ptr(), 64); err != nil {
+			return err
+		}
+	}
+	need := g.n + n
+	if err := g.hashes.Grow(g.mem, s, g.n*8, need*8); err != nil {
+		return err
+	}
+	if w := g.layout.Width(); w > 0 {
+		if err := g.packed.Grow(g.mem, s, g.n*w, need*w); err != nil {
+			return err
+		}
+	} else {
+		for i, p := range g.layout.Phys {
+			if err := g.data[i].Grow(g.mem, s, g.n*p.Width(), need*p.Width()); err != nil {
+				return err
+			}
+			if err := g.valid[i].Grow(g.mem, s, BitmapBytes(g.n), BitmapBytes(need)); err != nil {
+				return err
+			}
+		}
+	}
+	if g.slots != nil && uint64(need)*2 <= g.mask+1 {
+		return nil
+	}
+	return g.rehash(s, 1<<bits.Len(uint(need*2)))
+}
+
+func (g *Groups) rehash(s device.Stream, slots int) error {
+	b, err := g.mem.Alloc(slots * g.slotBytes())
+	if err != nil {
+		return err
+	}
+	g.slots.Release()
+	g.slots, g.mask = b, uint64(slots-1)
+	if err := Zero(s, b.Ptr(), slots*g.slotBytes()); err != nil {
+		return err
+	}
+	var a findArgs
+	g.fill(&a)
+	k := map[KeyForm]*device.Kernel[findArgs]{KeyWord: slotWord, KeyPair: slotPair, KeyColumns: slotColumns}[g.layout.Form]
+	return device.Launch(s, k, g.n, a)
+}
+
+// Key writes column i of the keys of groups lo to hi to dst, which has a
+// bitmap. lo is a multiple of 64. Strings view the table's memory.
+func (g *Groups) Key(s device.Stream, i, lo, hi int, dst Vec) error {
+	if w := g.layout.Width(); w > 0 {
+		return g.layout.Unpack(s, i, g.packed.Ptr()+device.Ptr(lo*w), hi-lo, dst)
+	}
+	w := g.layout.Phys[i].Width()
+	if err := Copy(s, dst.Data, g.data[i].Ptr()+device.Ptr(lo*w), (hi-lo)*w); err != nil {
+		return err
+	}
+	return Copy(s, dst.Valid, g.valid[i].Ptr()+device.Ptr(lo/8), BitmapBytes(hi-lo))
+}
+
+// Release gives all memory back.
+func (g *Groups) Release() {
+	g.slots.Release()
+	g.ctl.Release()
+	g.slots, g.ctl = nil, nil
+	g.packed.Release()
+	g.hashes.Release()
+	g.batch.Release()
+	for i := range g.data {
+		g.data[i].Release()
+		g.valid[i].Release()
+	}
+	g.heap.Release()
+}
+
+func findWordHost(a *findArgs, lo, hi int) {
+	keys := device.View[uint64](a.Keys, hi)
+	hashes := device.View[uint64](a.Hashes, hi)[:len(keys)]
+	ids := device.View[uint32](a.IDs, hi)[:len(keys)]
+	slots := device.View[wordSlot](a.Slots, int(a.Mask)+1)
+	count := &device.View[uint64](a.Count, 1)[0]
+	groupKeys := device.View[uint64](a.GroupKeys, maxRows)
+	groupHashes := device.View[uint64](a.GroupHashes, maxRows)
+	n := uint32(*count)
+	for i, key := range keys {
+		for p := hashes[i] & a.Mask; ; p = (p + 1) & a.Mask {
+			s := &slots[p]
+			if s.id == 0 {
+				s.key, s.id = key, n+1
+				groupKeys[n], groupHashes[n] = key, hashes[i]
+				n++
+			}
+			if s.key == key {
+				ids[i] = s.id - 1
+				break
+			}
+		}
+	}
+	*count = uint64(n)
+}
+
+func findPairHost(a *findArgs, lo, hi int) {
+	keys := device.View[[2]uint64](a.Keys, hi)
+	hashes := device.View[uint64](a.Hashes, hi)[:len(keys)]
+	ids := device.View[uint32](a.IDs, hi)[:len(keys)]
+	slots := device.View[pairSlot](a.Slots, int(a.Mask)+1)
+	count := &device.View[uint64](a.Count, 1)[0]
+	groupKeys := device.View[[2]uint64](a.GroupKeys, maxRows)
+	groupHashes := device.View[uint64](a.GroupHashes, maxRows)
+	n := uint32(*count)
+	for i, key := range keys {
+		for p := hashes[i] & a.Mask; ; p = (p + 1) & a.Mask {
+			s := &slots[p]
+			if s.id == 0 {
+				s.key, s.id = key, uint64(n+1)
+				groupKeys[n], groupHashes[n] = key, hashes[i]
+				n++
+			}
+			if s.key == key {
+				ids[i] = uint32(s.id - 1)
+				break
+			}
+		}
+	}
+	*count = uint64(n)
+}
+
+func findColumnsHost(a *findArgs, lo, hi int) {
+	hashes := device.View[uint64](a.Hashes, hi)
+	ids := device.View[uint32](a.IDs, hi)[:len(hashes)]
+	slots := device.View[uint64](a.Slots, int(a.Mask)+1)
+	count := &device.View[uint64](a.Count, 1)[0]
+	groupHashes := device.View[uint64](a.GroupHashes, maxRows)
+	n := uint32(*count)
+	for i, h := range hashes {
+		tag := h &^ (1<<32 - 1)
+		for p := h & a.Mask; ; p = (p + 1) & a.Mask {
+			s := slots[p]
+			if s == 0 {
+				slots[p] = tag | uint64(n+1)
+				for c := range a.Columns {
+					a.Columns[c].store(i, int(n))
+				}
+				groupHashes[n] = h
+				ids[i] = n
+				n++
+				break
+			}
+			if s&^(1<<32-1) == tag && rowIsGroup(a.Columns, i, int(uint32(s)-1)) {
+				ids[i] = uint32(s) - 1
+				break
+			}
+		}
+	}
+	*count = uint64(n)
+}
+
+func rowIsGroup(cols []keyColumn, i, g int) bool {
+	for c := range cols {
+		k := &cols[c]
+		x, y := k.Src.isNull(i), k.Dst.isNull(g)
+		if x || y {
+			if x != y {
+				return false
+			}
+			continue
+		}
+		if !sameValue(k.Phys, &k.Src, i, &k.Dst, g) {
+			return false
+		}
+	}
+	return true
+}
+
+func (k *keyColumn) store(i, g int) {
+	valid := device.View[uint64](k.Dst.Valid, g/64+1)
+	if k.Src.isNull(i) {
+		valid[g>>6] &^= 1 << (g & 63)
+		if k.Phys == sqltype.PhysStr {
+			device.View[View](k.Dst.Data, g+1)[g] = View{}
+		}
+		return
+	}
+	valid[g>>6] |= 1 << (g & 63)
+	switch k.Phys.Width() {
+	case 1:
+		storeAt[uint8](k, i, g)
+	case 2:
+		storeAt[uint16](k, i, g)
+	case 4:
+		storeAt[uint32](k, i, g)
+	case 8:
+		storeAt[uint64](k, i, g)
+	case 16:
+		if k.Phys == sqltype.PhysStr {
+			device.View[View](k.Dst.Data, g+1)[g] = *k.Src.str(i)
+			return
+		}
+		storeAt[[2]uint64](k, i, g)
+	default:
+		panic(fmt.Sprintf("kernels: no key of form %s", k.Phys))
+	}
+}
+
+func storeAt[T any](k *keyColumn, i, g int) {
+	device.View[T](k.Dst.Data, g+1)[g] = device.View[T](k.Src.Data, i+1)[i]
+}
+
+func slotWordHost(a *findArgs, lo, hi int) {
+	keys := device.View[uint64](a.GroupKeys, hi)
+	hashes := device.View[uint64](a.GroupHashes, hi)
+	slots := device.View[wordSlot](a.Slots, int(a.Mask)+1)
+	for g, key := range keys {
+		p := hashes[g] & a.Mask
+		for slots[p].id != 0 {
+			p = (p + 1) & a.Mask
+		}
+		slots[p] = wordSlot{key: key, id: uint32(g + 1)}
+	}
+}
+
+func slotPairHost(a *findArgs, lo, hi int) {
+	keys := device.View[[2]uint64](a.GroupKeys, hi)
+	hashes := device.View[uint64](a.GroupHashes, hi)
+	slots := device.View[pairSlot](a.Slots, int(a.Mask)+1)
+	for g, key := range keys {
+		p := hashes[g] & a.Mask
+		for slots[p].id != 0 {
+			p = (p + 1) & a.Mask
+		}
+		slots[p] = pairSlot{key: key, id: uint64(g + 1)}
+	}
+}
+
+func slotColumnsHost(a *findArgs, lo, hi int) {
+	hashes := device.View[uint64](a.GroupHashes, hi)
+	slots := device.View[uint64](a.Slots, int(a.Mask)+1)
+	for g, h := range hashes {
+		p := h & a.Mask
+		for slots[p] != 0 {
+			p = (p + 1) & a.Mask
+		}
+		slots[p] = h&^(1<<32-1) | uint64(g+1)
+	}
+}
