@@ -3,9 +3,9 @@ package parser
 import "github.com/gpusql/gpusql/sqltype"
 
 // insert reads INSERT INTO and REPLACE INTO, after its WITH.
-func (p *parser) insert(with []CTE, recursive bool) *Insert {
+func (p *parser) insert(w withClause) *Insert {
 	t := p.advance()
-	s := &Insert{With: with, Recursive: recursive, Replace: t.word == kwReplace, Pos: t.start}
+	s := &Insert{With: w.list, Recursive: w.recursive, Replace: t.word == kwReplace, Pos: t.start}
 	if t.word == kwInsert && p.acceptWord(kwOr) {
 		switch {
 		case p.acceptWord(kwReplace):
@@ -122,8 +122,8 @@ func (p *parser) returning() []SelectItem {
 }
 
 // update reads UPDATE, after its WITH.
-func (p *parser) update(with []CTE, recursive bool) *Update {
-	s := &Update{With: with, Recursive: recursive, Pos: p.advance().start}
+func (p *parser) update(w withClause) *Update {
+	s := &Update{With: w.list, Recursive: w.recursive, Pos: p.advance().start}
 	s.Table = p.name("a table name")
 	s.Alias = p.targetAlias()
 	p.expectWord(kwSet)
@@ -139,8 +139,8 @@ func (p *parser) update(with []CTE, recursive bool) *Update {
 }
 
 // delete reads DELETE FROM, after its WITH.
-func (p *parser) delete(with []CTE, recursive bool) *Delete {
-	s := &Delete{With: with, Recursive: recursive, Pos: p.advance().start}
+func (p *parser) delete(w withClause) *Delete {
+	s := &Delete{With: w.list, Recursive: w.recursive, Pos: p.advance().start}
 	p.expectWord(kwFrom)
 	s.Table = p.name("a table name")
 	s.Alias = p.targetAlias()

@@ -91,7 +91,7 @@ func parseRadix(text string) (sqltype.Int128, bool) {
 		return sqltype.Int128{}, false
 	}
 	n, ok := new(big.Int).SetString(text, 0)
-	if !ok {
+	if !ok || n.BitLen() > 127 {
 		return sqltype.Int128{}, false
 	}
 	return sqltype.ParseInt128(n.String())

@@ -48,15 +48,25 @@ func (p *parser) operand() Expr {
 // are one, as the standard has it.
 func (p *parser) stringOperand() Expr {
 	t := p.advance()
-	s := p.unquote(t)
-	end := t.end
-	for n := &p.toks[p.at]; t.kind == tokString && n.kind == tokString &&
-		strings.IndexByte(p.text[end:n.start], '\n') >= 0; n = &p.toks[p.at] {
-		s += p.unquote(n)
-		end = n.end
-		p.at++
+	s, end := p.unquote(t), t.end
+	if p.continuesString(t, end) {
+		var b strings.Builder
+		b.WriteString(s)
+		for p.continuesString(t, end) {
+			n := p.advance()
+			b.WriteString(p.unquote(n))
+			end = n.end
+		}
+		s = b.String()
 	}
 	return &Literal{Value: sqltype.NewString(s), Untyped: true, Text: p.text[t.start:end], Pos: t.start}
+}
+
+// continuesString reports that the current token is more of the string t, of
+// which end is the end so far.
+func (p *parser) continuesString(t *token, end Pos) bool {
+	n := &p.toks[p.at]
+	return t.kind == tokString && n.kind == tokString && strings.IndexByte(p.text[end:n.start], '\n') >= 0
 }
 
 func stringLiteral(s string, pos Pos) *Literal {

@@ -31,7 +31,8 @@ func (p *parser) isQueryTail() bool {
 func (p *parser) query() *Query {
 	p.enter()
 	q := &Query{Pos: p.pos()}
-	q.With, q.Recursive = p.with()
+	w := p.with()
+	q.With, q.Recursive = w.list, w.recursive
 	q.Body = p.setQuery(p.unionTerm())
 	p.queryTail(q)
 	p.leave()
@@ -70,12 +71,18 @@ func simplify(q *Query) *Query {
 	return q
 }
 
-// with reads WITH [RECURSIVE] name [(columns)] AS (query), ...
-func (p *parser) with() (list []CTE, recursive bool) {
+// withClause is WITH: what a query or a data change may begin with.
+type withClause struct {
+	list      []CTE
+	recursive bool
+}
+
+// with reads WITH [RECURSIVE] name [(columns)] AS (query), ... if it is next.
+func (p *parser) with() (w withClause) {
 	if !p.acceptWord(kwWith) {
-		return nil, false
+		return w
 	}
-	recursive = p.acceptWord(kwRecursive)
+	w.recursive = p.acceptWord(kwRecursive)
 	for {
 		c := CTE{Name: p.ident("a name")}
 		if p.kind() == tokLParen {
@@ -91,9 +98,9 @@ func (p *parser) with() (list []CTE, recursive bool) {
 		}
 		c.Query = p.query()
 		p.expect(tokRParen)
-		list = append(list, c)
+		w.list = append(w.list, c)
 		if !p.accept(tokComma) {
-			return list, recursive
+			return w
 		}
 	}
 }

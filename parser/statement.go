@@ -11,11 +11,11 @@ func (p *parser) statement() Statement {
 	case kwWith:
 		return p.withStatement()
 	case kwInsert, kwReplace:
-		return p.insert(nil, false)
+		return p.insert(withClause{})
 	case kwUpdate:
-		return p.update(nil, false)
+		return p.update(withClause{})
 	case kwDelete:
-		return p.delete(nil, false)
+		return p.delete(withClause{})
 	case kwTruncate:
 		p.at++
 		p.acceptWord(kwTable)
@@ -59,16 +59,16 @@ func (p *parser) statement() Statement {
 // withStatement reads WITH and the query or data change that it is for.
 func (p *parser) withStatement() Statement {
 	start := p.at
-	with, recursive := p.with()
+	w := p.with()
 	switch p.word() {
 	case kwInsert, kwReplace:
-		return p.insert(with, recursive)
+		return p.insert(w)
 	case kwUpdate:
-		return p.update(with, recursive)
+		return p.update(w)
 	case kwDelete:
-		return p.delete(with, recursive)
+		return p.delete(w)
 	}
-	q := &Query{With: with, Recursive: recursive, Pos: p.toks[start].start}
+	q := &Query{With: w.list, Recursive: w.recursive, Pos: p.toks[start].start}
 	q.Body = p.setQuery(p.unionTerm())
 	p.queryTail(q)
 	return p.selectInto(q)

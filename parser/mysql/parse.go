@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -85,6 +86,11 @@ func parseCreateAs(p piece, at int) (parser.Parsed, error) {
 		head = p.whole[:at] + " SELECT 1"
 	}
 	s, err := parseOurs(head, p.start, len(head))
+	var e *sqltype.Error
+	if errors.As(err, &e) && e.Pos > at+1 {
+		// In the query that stands in: the fault is where the real one begins.
+		err = sqltype.Errorf(e.Code, "%s", e.Msg).At(at)
+	}
 	if err != nil {
 		return s, err
 	}
@@ -165,7 +171,7 @@ func syntaxError(p piece, err error) *sqltype.Error {
 	n = min(max(n, 0), p.end-p.start)
 	token := strings.TrimSuffix(strings.TrimPrefix(near, "'"), "'")
 	e := sqltype.Errorf(sqltype.CodeSyntax, "syntax error at or near \"%s\"", token)
-	if at := strings.LastIndex(strings.ToLower(p.text()[:n]), strings.ToLower(token)); at >= 0 {
+	if at := strings.LastIndex(fold(p.text()[:n]), fold(token)); at >= 0 {
 		return e.At(p.start + at)
 	}
 	return e.At(p.start + max(n-1, 0))

@@ -163,7 +163,7 @@ func (c *converter) selectItem(e sqlparser.SelectExpr) parser.SelectItem {
 // ident folds a name as ours are folded; one that could not be written without
 // quotes is quoted.
 func ident(name string) parser.Ident {
-	lower := strings.ToLower(name)
+	lower := fold(name)
 	for i := 0; i < len(lower); i++ {
 		if !isLetter(lower[i]) && lower[i] < 0x80 || i == 0 && lower[i]-'0' <= 9 {
 			return parser.Ident{Name: name, Quoted: true}

@@ -79,6 +79,17 @@ func isLineComment(s string) bool {
 
 func isLetter(c byte) bool { return (c|0x20)-'a' <= 'z'-'a' || c == '_' || c-'0' <= 9 }
 
+// fold is the lower case of ASCII letters, byte for byte: positions stay.
+func fold(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c-'A' <= 'Z'-'A' {
+			b[i] = c | 0x20
+		}
+	}
+	return string(b)
+}
+
 // firstWord is the first word of the piece in lower case, and the place after
 // it; a parenthesis is a word, and a comment is none.
 func (p piece) firstWord() (word string, end int) {
