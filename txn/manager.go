@@ -46,9 +46,14 @@ type Tx struct {
 }
 
 // Begin starts a transaction that reads at the present version.
-func (m *Manager) Begin() *Tx {
+func (m *Manager) Begin() *Tx { return m.BeginWith(func() {}) }
+
+// BeginWith is Begin, and calls read while no commit is under way: what a
+// Change's Commit publishes is then of the same version.
+func (m *Manager) BeginWith(read func()) *Tx {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	read()
 	m.nextID++
 	t := &Tx{m: m, id: m.nextID, version: m.clock, prev: m.last}
 	if m.last != nil {
@@ -176,9 +181,9 @@ func (m *Manager) Clock() uint64 {
 }
 
 // RetireAt runs f when no transaction reads below version, at the end of some
-// transaction. It may be called by a Change's Commit.
+// transaction. Only a Change's Commit may call it, with the version it got.
 func (t *Tx) RetireAt(version uint64, f func()) {
-	m := t.m // m.mu is held: only Commit calls this
+	m := t.m // m.mu is held
 	m.retired = append(m.retired, retired{version, f})
 }
 

@@ -189,7 +189,7 @@ const heapChunk = 16 << 10
 func (s *Segment) reserveColumns(t *Table, b *Batch, lo int) error {
 	for i := range b.Columns {
 		l := s.columns.Load()
-		if l.owned[i].valid != nil || b.Columns[i].nulls(b.Rows) == 0 {
+		if l.owned[i].valid != nil || b.Columns[i].Nulls(b.Rows) == 0 {
 			continue
 		}
 		v, err := newBitmap(t.mem, l.capacity)
@@ -227,8 +227,8 @@ func (l *layout) clone() *layout {
 	return &layout{l.capacity, append([]Column(nil), l.columns...), append([]columnMemory(nil), l.owned...)}
 }
 
-// nulls counts the NULLs among the first n values of a column in host memory.
-func (c *Column) nulls(n int) int {
+// Nulls counts the NULLs among the first n values of a column in host memory.
+func (c *Column) Nulls(n int) int {
 	switch {
 	case c.Vec.Data == 0:
 		return n

@@ -98,6 +98,9 @@ func (s *Segment) ID() uint32 { return s.id }
 // before the columns.
 func (s *Segment) Rows() int { return int(s.rows.Load()) }
 
+// Dead is the number of rows that have died or were taken back, seen or not.
+func (s *Segment) Dead() int { return int(s.dead.Load() + s.undone.Load()) }
+
 // Column is column i, from row 0 on. A column that was added to the table
 // after the segment was written is its default, as a dictionary of one value.
 func (s *Segment) Column(i int) Column {

@@ -92,7 +92,7 @@ func (s *Segment) addStats(b *Batch, l *layout, lo int) {
 // add counts n values: c has them flat, and valid has their validity.
 func (a *columnStats) add(c, valid *Column, n int) {
 	var ok []uint64
-	if nulls := valid.nulls(n); nulls > 0 {
+	if nulls := valid.Nulls(n); nulls > 0 {
 		a.nulls += nulls
 		if nulls == n {
 			return
@@ -195,11 +195,7 @@ func stringRange(p device.Ptr, n int, ok []uint64, t sqltype.Type, k sketch) (lo
 			continue
 		}
 		v := &views[i]
-		if uint32(v.Lo) <= kernels.InlineLen {
-			k.add(mix(v.Lo ^ mix(v.Hi)))
-		} else {
-			k.add(hashBytes(viewBytes(v)))
-		}
+		k.add(hashView(v))
 		if least == nil {
 			least, most = v, v
 		} else if compareViews(v, least) < 0 {

@@ -1,0 +1,297 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage/arrow"
+	"github.com/gpusql/gpusql/txn"
+)
+
+// bulkRows is a batch whose index entries wait for the end of the statement, to
+// be sorted, checked and added all at once.
+const bulkRows = 4096
+
+// Insert appends a batch, whose columns are the table's, and returns the id of
+// the first row; the others follow. Nothing is changed when it fails. Of large
+// batches the uniqueness is checked by End.
+func (s *Statement) Insert(ctx context.Context, _ device.Stream, t *catalog.Table, b *arrow.Batch) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	d, err := s.data(t)
+	if err != nil || b.Rows == 0 {
+		return 0, err
+	}
+	if err := checkNotNull(t, b); err != nil {
+		return 0, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	span, err := s.append(d, t, b)
+	if err != nil {
+		return 0, err
+	}
+	return span.FirstRow(), nil
+}
+
+// append adds rows and, unless they are many, their index entries. d.mu is held.
+func (s *Statement) append(d *table, t *catalog.Table, b *arrow.Batch) (arrow.Span, error) {
+	mark := s.tx.tx.Mark()
+	span, err := d.rows.Append(d.place(t, b), s.snap.Own)
+	if err != nil {
+		return span, err
+	}
+	s.tx.tx.Log(&inserted{d, s.tx.tx, span})
+	if !slices.Contains(s.grown, d) {
+		s.grown = append(s.grown, d)
+	}
+	if len(d.list()) == 0 {
+		return span, nil
+	}
+	if i := s.waiting(d); i >= 0 || b.Rows >= bulkRows {
+		if i < 0 {
+			i = len(s.pending)
+			s.pending = append(s.pending, pending{data: d, def: t})
+		}
+		s.pending[i].spans = append(s.pending[i].spans, span)
+		return span, nil
+	}
+	if err := s.enter(d, t, []arrow.Span{span}); err != nil {
+		s.tx.tx.UndoTo(mark)
+		return span, err
+	}
+	return span, nil
+}
+
+// waiting is the place in pending of a table, or -1.
+func (s *Statement) waiting(d *table) int {
+	return slices.IndexFunc(s.pending, func(p pending) bool { return p.data == d })
+}
+
+// place puts a batch's columns where the storage has them. Columns that the
+// definition does not have are NULL, or their default.
+func (t *table) place(def *catalog.Table, b *arrow.Batch) *arrow.Batch {
+	types := t.rows.Types()
+	out := &arrow.Batch{Rows: b.Rows, Columns: make([]arrow.Column, len(types))}
+	for i, typ := range types {
+		out.Columns[i] = arrow.Column{Type: typ}
+	}
+	for i := range def.Columns {
+		out.Columns[def.Columns[i].ID] = b.Columns[i]
+	}
+	return out
+}
+
+func checkNotNull(t *catalog.Table, b *arrow.Batch) error {
+	for i := range t.Columns {
+		if t.Columns[i].NotNull && b.Columns[i].Nulls(b.Rows) > 0 {
+			return sqltype.Errorf(sqltype.CodeNotNull,
+				"null value in column \"%s\" of relation \"%s\" violates not-null constraint", t.Columns[i].Name, t.Name)
+		}
+	}
+	return nil
+}
+
+// Delete removes rows by id, and returns how many were there.
+func (s *Statement) Delete(ctx context.Context, _ device.Stream, t *catalog.Table, rows []int64) (int64, error) {
+	d, err := s.data(t)
+	if err != nil {
+		return 0, err
+	}
+	mark := s.tx.tx.Mark()
+	gone, err := s.remove(ctx, d, t, rows)
+	if err != nil {
+		s.tx.tx.UndoTo(mark)
+		return 0, err
+	}
+	return int64(len(gone)), nil
+}
+
+// remove stamps deaths, and returns the places in rows of those that were alive.
+func (s *Statement) remove(ctx context.Context, d *table, t *catalog.Table, rows []int64) ([]int, error) {
+	snap := d.rows.Snap(s.snap.Version, s.snap.Own)
+	change := &deleted{data: d, tx: s.tx.tx}
+	s.tx.tx.Log(change)
+	gone := make([]int, 0, len(rows))
+	for i, id := range rows {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		ok, err := d.rows.Delete(&snap, id, s.snap.Own)
+		if errors.Is(err, arrow.ErrConflict) {
+			return nil, errConflict(t)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			change.rows = append(change.rows, id)
+			gone = append(gone, i)
+		}
+	}
+	return gone, nil
+}
+
+// Update replaces rows[i] by row i of b. A row that is not there any more, or
+// was given before, is passed over.
+func (s *Statement) Update(ctx context.Context, _ device.Stream, t *catalog.Table, rows []int64, b *arrow.Batch) (int64, error) {
+	d, err := s.data(t)
+	if err != nil || b.Rows == 0 {
+		return 0, err
+	}
+	if err := checkNotNull(t, b); err != nil {
+		return 0, err
+	}
+	mark := s.tx.tx.Mark()
+	gone, err := s.remove(ctx, d, t, rows)
+	if err == nil && len(gone) > 0 {
+		if len(gone) < b.Rows {
+			var kept *arrow.Kept
+			if kept, err = arrow.Keep(s.tx.store.memory, b, gone); err == nil {
+				defer kept.Release()
+				b = &kept.Batch
+			}
+		}
+		if err == nil {
+			d.mu.Lock()
+			_, err = s.append(d, t, b)
+			d.mu.Unlock()
+		}
+	}
+	if err != nil {
+		s.tx.tx.UndoTo(mark)
+		return 0, err
+	}
+	return int64(len(gone)), nil
+}
+
+// inserted is rows that a transaction appended.
+type inserted struct {
+	data *table
+	tx   *txn.Tx
+	span arrow.Span
+}
+
+// Commit gives the rows their version.
+func (c *inserted) Commit(version uint64) {
+	c.data.rows.Commit(c.span, version)
+	if r := c.data.rows.Retired(); len(r) > 0 {
+		c.tx.RetireAt(version, func() {
+			for _, b := range r {
+				b.Release()
+			}
+		})
+	}
+}
+
+// Undo takes the rows back.
+func (c *inserted) Undo() { c.data.rows.Undo(c.span) }
+
+// deleted is rows that a transaction deleted.
+type deleted struct {
+	data *table
+	tx   *txn.Tx
+	rows []int64
+}
+
+// Commit gives the deaths their version. When no one can see the rows any more
+// their index entries go.
+func (c *deleted) Commit(version uint64) {
+	for _, id := range c.rows {
+		c.data.rows.CommitDelete(id, version)
+	}
+	if len(c.rows) > 0 {
+		c.tx.RetireAt(version, func() { c.data.forget(c.rows, version) })
+	}
+}
+
+// Undo makes the rows live.
+func (c *deleted) Undo() {
+	for _, id := range c.rows {
+		c.data.rows.UndoDelete(id)
+	}
+}
+
+// entered is entries that a transaction put into an index.
+type entered struct {
+	data *table
+	x    *tableIndex
+	span []arrow.Span
+}
+
+// Commit has nothing to do: readers look at the rows' births.
+func (c *entered) Commit(uint64) {}
+
+// Undo takes the entries out.
+func (c *entered) Undo() {
+	for _, p := range c.span {
+		keys, _ := c.x.keysOf(p.Segment, p.Lo, p.Hi)
+		rows := make([]int64, p.Hi-p.Lo)
+		for i := range rows {
+			rows[i] = arrow.RowID(p.Segment.ID(), p.Lo+i)
+		}
+		c.data.erase(c.x, keys, rows)
+	}
+}
+
+// erase deletes entries. That needs no memory and does not fail.
+func (t *table) erase(x *tableIndex, keys index.Keys, rows []int64) {
+	dead := make([]bool, len(rows))
+	for i := range dead {
+		dead[i] = true
+	}
+	if err := t.apply(x, index.Entries{Keys: keys, Rows: rows, Dead: dead}); err != nil {
+		panic(fmt.Sprintf("storage: deleting index entries: %v", err))
+	}
+}
+
+// forget deletes the index entries of rows that no one can see, and gives back
+// segments of nothing else.
+func (t *table) forget(rows []int64, horizon uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, x := range t.list() {
+		var all index.Keys
+		var ids []int64
+		for _, id := range rows {
+			s, i := t.rows.At(id)
+			if s == nil {
+				continue
+			}
+			k, _ := x.keysOf(s, i, i+1)
+			all.Words, all.Bytes = append(all.Words, k.Words...), append(all.Bytes, k.Bytes...)
+			ids = append(ids, id)
+		}
+		if len(ids) > 0 {
+			t.erase(x, all, ids)
+		}
+	}
+	gone := t.rows.DropDead(horizon)
+	if len(gone) == 0 {
+		return
+	}
+	t.store.manager.Retire(func() {
+		for _, s := range gone {
+			s.Release()
+		}
+	})
+}
+
+// keyOf is the key of a row for an error: (a, b)=(1, x).
+func (x *tableIndex) keyOf(t *table, row int64) string {
+	s, i := t.rows.At(row)
+	var values []string
+	for _, id := range x.columns {
+		c := s.Column(id)
+		values = append(values, c.Datum(i).String())
+	}
+	return "(" + strings.Join(x.names, ", ") + ")=(" + strings.Join(values, ", ") + ")"
+}

@@ -1,0 +1,371 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage/arrow"
+)
+
+// define starts a change of the catalogue: a clone of the version that the
+// transaction sees, to be changed and given to defined. The first change of a
+// transaction takes the right to define things and sees what was committed last.
+func (x *Tx) define(ctx context.Context) (*version, error) {
+	if !x.defines {
+		if err := x.store.lockDefinitions(ctx); err != nil {
+			return nil, err
+		}
+		x.defines = true
+		x.version = x.store.version.Load()
+	}
+	return x.version.clone(), nil
+}
+
+// defined makes v what the transaction sees, and at commit everybody.
+func (x *Tx) defined(v *version) {
+	x.version = v
+	x.tx.Log(published{x.store, v})
+}
+
+// published is a version of the catalogue. Undone, the transaction goes back to
+// the one of its savepoint.
+type published struct {
+	store *Store
+	v     *version
+}
+
+// Commit shows the version to all that begin now.
+func (c published) Commit(uint64) { c.store.version.Store(c.v) }
+
+// Undo has nothing to do: nobody else has seen the version.
+func (c published) Undo() {}
+
+// made is storage that a definition made.
+type made struct{ data *table }
+
+// Commit keeps it.
+func (made) Commit(uint64) {}
+
+// Undo gives it back.
+func (c made) Undo() { c.data.store.drop(c.data) }
+
+// dropped is storage that a definition left behind.
+type dropped struct {
+	tx   *Tx
+	data *table
+}
+
+// Commit gives it back when the last reader has gone.
+func (c dropped) Commit(version uint64) {
+	c.tx.tx.RetireAt(version, func() { c.data.store.drop(c.data) })
+}
+
+// Undo keeps it.
+func (c dropped) Undo() {}
+
+// indexed is an index that was added to a table's storage.
+type indexed struct {
+	data *table
+	id   catalog.IndexID
+}
+
+// Commit keeps it.
+func (indexed) Commit(uint64) {}
+
+// Undo takes it away.
+func (c indexed) Undo() {
+	c.data.mu.Lock()
+	defer c.data.mu.Unlock()
+	c.data.remove(c.id)
+}
+
+// unindexed is an index that was dropped; it is kept up until the commit.
+type unindexed struct {
+	tx *Tx
+	indexed
+}
+
+// Commit takes it away when no one can ask for it.
+func (c unindexed) Commit(version uint64) { c.tx.tx.RetireAt(version, c.indexed.Undo) }
+
+// Undo keeps it.
+func (c unindexed) Undo() {}
+
+// CreateTable makes a table from t, whose IDs are given here: t.Columns[i].ID
+// is i. An empty schema is Main, or Temp if t.Temp. Indexes without a name get
+// PostgreSQL's.
+func (x *Tx) CreateTable(ctx context.Context, t catalog.Table) (*catalog.Table, error) {
+	v, err := x.define(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t.Schema, err = v.schemaFor(t.Schema, t.Temp); err != nil {
+		return nil, err
+	}
+	if err := v.free(t.Schema, t.Name); err != nil {
+		return nil, err
+	}
+	t.Temp = t.Schema == Temp
+	t.ID = catalog.TableID(x.store.nextID.Add(1))
+	t.Columns = slices.Clone(t.Columns)
+	var types []sqltype.Type
+	for i := range t.Columns {
+		if slices.ContainsFunc(t.Columns[:i], func(c catalog.Column) bool { return strings.EqualFold(c.Name, t.Columns[i].Name) }) {
+			return nil, sqltype.Errorf(sqltype.CodeDuplicateColumn, "column \"%s\" specified more than once", t.Columns[i].Name)
+		}
+		t.Columns[i].ID = i
+		types = append(types, t.Columns[i].Type)
+	}
+	indexes := t.Indexes
+	t.Indexes = nil
+	for _, def := range indexes {
+		d := *def
+		d.ID = catalog.IndexID(x.store.nextID.Add(1))
+		d.Kind = kindOf(d.Kind)
+		for _, k := range d.Keys {
+			t.Columns[k.Column].NotNull = t.Columns[k.Column].NotNull || d.Primary
+		}
+		if d.Name == "" {
+			d.Name = v.indexName(&t, &d)
+		} else if err := v.indexFree(t.Schema, d.Name); err != nil {
+			return nil, err
+		}
+		t.Indexes = append(t.Indexes, &d)
+	}
+	data := x.store.newTable(types)
+	for _, d := range t.Indexes {
+		data.add(newTableIndex(&t, d))
+	}
+	x.tx.Log(made{data})
+	v.put(&entry{&t, data})
+	x.defined(v)
+	return &t, nil
+}
+
+// kindOf is the kind of index that really is made for USING kind. The other
+// kinds are rooms so far, and say so.
+func kindOf(kind string) string {
+	switch kind {
+	case "", "btree":
+		return "btree"
+	}
+	return fmt.Sprintf("btree (for %s)", strings.ToLower(kind))
+}
+
+// schemaFor is the schema for a new object.
+func (v *version) schemaFor(schema string, temp bool) (string, error) {
+	switch {
+	case schema == "" && temp:
+		return Temp, nil
+	case schema == "":
+		return Main, nil
+	}
+	schema = strings.ToLower(schema)
+	if !v.schemas[schema] {
+		return "", sqltype.Errorf("3F000", "schema \"%s\" does not exist", schema)
+	}
+	return schema, nil
+}
+
+// free reports an error when there is a table or view of that name.
+func (v *version) free(schema, object string) error {
+	n := nameOf(schema, object)
+	if v.tables[n] != nil || v.views[n] != nil {
+		return sqltype.Errorf(sqltype.CodeDuplicateTable, "relation \"%s\" already exists", object)
+	}
+	return nil
+}
+
+// findIndex is an index and its table by name.
+func (v *version) findIndex(schema, object string) (*entry, *catalog.Index) {
+	for _, e := range v.tables {
+		if schema != "" && !strings.EqualFold(e.def.Schema, schema) || schema == "" && e.def.Schema != Main && e.def.Schema != Temp {
+			continue
+		}
+		for _, d := range e.def.Indexes {
+			if strings.EqualFold(d.Name, object) {
+				return e, d
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (v *version) indexFree(schema, object string) error {
+	if e, _ := v.findIndex(schema, object); e != nil {
+		return sqltype.Errorf(sqltype.CodeDuplicateTable, "relation \"%s\" already exists", object)
+	}
+	return nil
+}
+
+// indexName is PostgreSQL's name for an index without one: t_pkey, t_a_b_key,
+// t_a_idx; with a number when that is taken.
+func (v *version) indexName(t *catalog.Table, d *catalog.Index) string {
+	base, end := t.Name, "_idx"
+	if d.Unique {
+		end = "_key"
+	}
+	if d.Primary {
+		end = "_pkey"
+	} else {
+		for _, k := range d.Keys {
+			base += "_" + t.Columns[k.Column].Name
+		}
+	}
+	taken := func(s string) bool {
+		e, _ := v.findIndex(t.Schema, s)
+		return e != nil || slices.ContainsFunc(t.Indexes, func(o *catalog.Index) bool { return strings.EqualFold(o.Name, s) })
+	}
+	s := base + end
+	for n := 1; taken(s); n++ {
+		s = fmt.Sprintf("%s%s%d", base, end, n)
+	}
+	return s
+}
+
+// DropTable drops a table with its indexes.
+func (x *Tx) DropTable(ctx context.Context, schema, object string) error {
+	v, err := x.define(ctx)
+	if err != nil {
+		return err
+	}
+	e, ok := find(v.tables, schema, object)
+	if !ok {
+		return errNoTable(schema, object)
+	}
+	v.remove(e)
+	x.tx.Log(dropped{x, e.data})
+	x.defined(v)
+	return nil
+}
+
+// Truncate gives a table new, empty storage.
+func (x *Tx) Truncate(ctx context.Context, t *catalog.Table) error {
+	v, err := x.define(ctx)
+	if err != nil {
+		return err
+	}
+	e := v.byID[t.ID]
+	if e == nil {
+		return errNoTable(t.Schema, t.Name)
+	}
+	data := x.store.newTable(e.data.rows.Types())
+	for _, d := range e.def.Indexes {
+		data.add(newTableIndex(e.def, d))
+	}
+	x.tx.Log(made{data})
+	x.tx.Log(dropped{x, e.data})
+	v.put(&entry{e.def, data})
+	x.defined(v)
+	return nil
+}
+
+// CreateIndex adds index d to a table; its ID is given here. Rows that no
+// snapshot of the transaction sees are in it too.
+func (x *Tx) CreateIndex(ctx context.Context, t *catalog.Table, d catalog.Index) (*catalog.Index, error) {
+	v, err := x.define(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := v.byID[t.ID]
+	if e == nil {
+		return nil, errNoTable(t.Schema, t.Name)
+	}
+	def := *e.def
+	d.ID, d.Kind = catalog.IndexID(x.store.nextID.Add(1)), kindOf(d.Kind)
+	if d.Name == "" {
+		d.Name = v.indexName(&def, &d)
+	} else if err := v.indexFree(def.Schema, d.Name); err != nil {
+		return nil, err
+	}
+	if err := x.fill(ctx, e.data, &def, &d); err != nil {
+		return nil, err
+	}
+	def.Indexes = append(slices.Clone(def.Indexes), &d)
+	v.put(&entry{&def, e.data})
+	x.defined(v)
+	return &d, nil
+}
+
+// fill makes an index of the rows that are there, and adds it to the storage.
+func (x *Tx) fill(ctx context.Context, data *table, def *catalog.Table, d *catalog.Index) error {
+	made := newTableIndex(def, d)
+	open := x.open
+	s := x.Statement()
+	x.open = open
+	data.mu.Lock()
+	defer data.mu.Unlock()
+	var spans []arrow.Span
+	for _, g := range data.rows.Segments() {
+		spans = append(spans, arrow.Span{Segment: g, Lo: 0, Hi: g.Rows()})
+	}
+	e, nulls := made.entries(spans)
+	if made.unique {
+		for i := 1; i < len(e.Rows); i++ {
+			if nulls[e.Rows[i]] || !sameKey(e.Keys, i-1, i) {
+				continue
+			}
+			if err := s.twice(data, def, made, e, i); err != nil {
+				return err
+			}
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := data.apply(made, e); err != nil {
+		return err
+	}
+	data.add(made)
+	x.tx.Log(indexed{data, d.ID})
+	return nil
+}
+
+// twice checks entry i against the ones before it with the same key.
+func (s *Statement) twice(data *table, def *catalog.Table, x *tableIndex, e index.Entries, i int) error {
+	mine := s.fate(data, e.Rows[i])
+	if mine == gone {
+		return nil
+	}
+	for j := i - 1; j >= 0 && sameKey(e.Keys, j, i); j-- {
+		switch other := s.fate(data, e.Rows[j]); {
+		case other == gone:
+		case other == alive && mine == alive:
+			return sqltype.Errorf(sqltype.CodeUnique, "could not create unique index \"%s\": key %s is duplicated",
+				x.name, x.keyOf(data, e.Rows[i]))
+		default:
+			return errConflict(def)
+		}
+	}
+	return nil
+}
+
+// DropIndex drops an index that no constraint needs.
+func (x *Tx) DropIndex(ctx context.Context, schema, object string) error {
+	v, err := x.define(ctx)
+	if err != nil {
+		return err
+	}
+	e, d := v.findIndex(schema, object)
+	if e == nil {
+		return errNoIndex(object)
+	}
+	if d.Primary {
+		return sqltype.Errorf("2BP01", "cannot drop index \"%s\": the primary key of table \"%s\" needs it", d.Name, e.def.Name)
+	}
+	def := *e.def
+	def.Indexes = slices.DeleteFunc(slices.Clone(def.Indexes), func(o *catalog.Index) bool { return o.ID == d.ID })
+	x.tx.Log(unindexed{x, indexed{e.data, d.ID}})
+	v.put(&entry{&def, e.data})
+	x.defined(v)
+	return nil
+}
+
+func errNoIndex(object string) error {
+	return sqltype.Errorf(sqltype.CodeUndefinedObject, "index \"%s\" does not exist", object)
+}

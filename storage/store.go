@@ -1,0 +1,107 @@
+package storage
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage/arrow"
+	"github.com/gpusql/gpusql/txn"
+)
+
+// Store is a database's state in memory. It is safe for concurrent use.
+type Store struct {
+	memory  *device.Scope // the tables' and indexes', over the database's
+	options Options
+	manager *txn.Manager
+	version atomic.Pointer[version]
+	defines chan struct{} // holds a token while no transaction defines things
+	nextID  atomic.Uint32 // of tables and indexes
+
+	mu     sync.Mutex
+	tables map[*table]struct{} // all whose memory is held
+}
+
+// Options adapt a store; the zero value is what a database should have.
+type Options struct {
+	SegmentRows int // fewer rows a segment, for tests
+}
+
+// Open returns an empty store whose memory comes from m, which must give host memory.
+func Open(m device.Allocator, o Options) *Store {
+	s := &Store{
+		memory:  device.NewScope(m, device.ScopeOptions{Name: "tables"}),
+		options: o,
+		manager: txn.NewManager(),
+		defines: make(chan struct{}, 1),
+		tables:  map[*table]struct{}{},
+	}
+	s.version.Store(newVersion(s))
+	s.defines <- struct{}{}
+	return s
+}
+
+// Close gives all memory back. No transaction may be running.
+func (s *Store) Close() {
+	s.mu.Lock()
+	all := s.tables
+	s.tables = map[*table]struct{}{}
+	s.mu.Unlock()
+	for t := range all {
+		t.close()
+	}
+	s.memory.Close()
+}
+
+// Bytes is the memory that tables and indexes hold.
+func (s *Store) Bytes() int64 { return s.memory.Used() }
+
+// Reader is the catalogue as the next transaction would see it.
+func (s *Store) Reader() catalog.Reader { return s.version.Load() }
+
+// Begin starts a transaction.
+func (s *Store) Begin() *Tx {
+	// The version of the catalogue is read with the clock standing still: a
+	// commit publishes both under the manager's lock.
+	x := &Tx{store: s}
+	x.tx = s.manager.BeginWith(func() { x.version = s.version.Load() })
+	return x
+}
+
+// lockDefinitions waits until no other transaction defines things.
+func (s *Store) lockDefinitions(ctx context.Context) error {
+	timeout := time.NewTimer(5 * time.Second)
+	defer timeout.Stop()
+	select {
+	case <-s.defines:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timeout.C:
+		return sqltype.Errorf(sqltype.CodeSerialization, "another transaction is changing the definitions of tables")
+	}
+}
+
+// newTable makes the storage of a table without indexes.
+func (s *Store) newTable(types []sqltype.Type) *table {
+	t := &table{store: s, rows: arrow.NewTable(s.memory, types, arrow.TableOptions{SegmentRows: s.options.SegmentRows})}
+	s.mu.Lock()
+	s.tables[t] = struct{}{}
+	s.mu.Unlock()
+	return t
+}
+
+// drop gives the memory of a table back.
+func (s *Store) drop(t *table) {
+	s.mu.Lock()
+	_, held := s.tables[t]
+	delete(s.tables, t)
+	s.mu.Unlock()
+	if held {
+		t.close()
+	}
+}
