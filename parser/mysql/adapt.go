@@ -41,14 +41,20 @@ func adaptQuery(text string) (string, *sqltype.Error) {
 	return string(out), nil
 }
 
-// adaptKeys blanks the lengths in UNIQUE (a(10)), PRIMARY KEY (a(10)) and the
-// columns of CREATE INDEX: MySQL cannot hold a whole text in a key, ours do.
-func adaptKeys(text string, start, end int) string {
+// adaptDefinition blanks what our grammar does not know: comments after #, and
+// the lengths in UNIQUE (a(10)), PRIMARY KEY (a(10)) and the columns of CREATE
+// INDEX: MySQL cannot hold a whole text in a key, ours do.
+func adaptDefinition(text string, start, end int) string {
 	var out []byte
 	var keys []bool // for every open parenthesis: does it hold a key's columns
 	last, index := "", false
 	for i := start; i < end; {
 		switch c := text[i]; {
+		case c == '#':
+			next := min(skip(text, i), end)
+			out = blank(out, text, i, next)
+			i = next
+			continue
 		case isBlank(c), isLineComment(text[i:]), strings.HasPrefix(text[i:], "/*"):
 			i = skip(text, i)
 			continue

@@ -32,6 +32,8 @@ func Parse(text string) ([]parser.Parsed, error) {
 // parseStatement reads one statement.
 func parseStatement(p piece) (parser.Parsed, error) {
 	switch word, rest := p.firstWord(); word {
+	case "":
+		return parser.Parsed{}, nil
 	case "select", "insert", "update", "delete", "replace", "(":
 		return parseQuery(p)
 	case "explain", "describe", "desc":
@@ -55,7 +57,7 @@ func parseStatement(p piece) (parser.Parsed, error) {
 		// Our grammar would read the query with our meanings, not MySQL's.
 		return parser.Parsed{}, refuse("%s", strings.ToUpper(word)).err.At(p.start)
 	}
-	return parseOurs(adaptKeys(p.whole, p.start, p.end), p.start, p.end)
+	return parseOurs(adaptDefinition(p.whole, p.start, p.end), p.start, p.end)
 }
 
 // parseOurs reads a statement that is the same in both dialects.
