@@ -2,6 +2,7 @@ package exec_test
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,7 +79,7 @@ func TestCompileLogic(t *testing.T) {
 
 // TestCompileGuards: what is decided is not evaluated, so that it cannot fail.
 func TestCompileGuards(t *testing.T) {
-	each(t, []sqltype.Type{sqltype.Int32, sqltype.Int32}, exprSizes, func(t *testing.T, s device.Stream, tab *table) {
+	each(t, []sqltype.Type{sqltype.Int32, sqltype.Int32}, sizesOf(sqltype.Int32), func(t *testing.T, s device.Stream, tab *table) {
 		x, y := planner.Expr(col(tab, 0)), planner.Expr(col(tab, 1))
 		zero, one := constant(sqltype.NewInt32(0)), constant(sqltype.NewInt32(1))
 		ten := constant(sqltype.NewInt32(10))
@@ -168,6 +169,99 @@ func TestCompileDecimals(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestCompileResults: results that are inputs, constants, or asked for twice.
+func TestCompileResults(t *testing.T) {
+	for _, typ := range everyType {
+		rnd := rand.New(rand.NewPCG(15, 16))
+		each(t, []sqltype.Type{typ}, sizesOf(typ), func(t *testing.T, s device.Stream, tab *table) {
+			k, null := constant(randomDatum(rnd, typ, true)), constant(sqltype.NullOf(typ))
+			isNull := &planner.IsNull{X: col(tab, 0)}
+			agree(t, s, tab, col(tab, 0), k, null, isNull, col(tab, 0), isNull, k, constant(sqltype.NullOf(sqltype.Null)))
+		})
+	}
+}
+
+// TestCompileTemporal compares arithmetic of dates, times and intervals with
+// the functions on values.
+func TestCompileTemporal(t *testing.T) {
+	types := []sqltype.Type{sqltype.Date, sqltype.Time, sqltype.Timestamp, sqltype.TimestampTZ, sqltype.Interval, sqltype.Int32, sqltype.Float64}
+	each(t, types, exprSizes[:3], func(t *testing.T, s device.Stream, tab *table) {
+		for i, a := range types {
+			for j, b := range types {
+				for _, op := range []string{"+", "-", "*", "/"} {
+					if a.Kind.IsNumeric() && b.Kind.IsNumeric() || !resolves(op, a, b) {
+						continue
+					}
+					agree(t, s, tab, call(t, op, col(tab, i), col(tab, j)))
+				}
+			}
+		}
+		agree(t, s, tab, call(t, "neg", col(tab, 4)))
+	})
+}
+
+// TestDictionaryResults: a string made from a dictionary stays in one, and a
+// dictionary of the same length is told from the one before it.
+func TestDictionaryResults(t *testing.T) {
+	d := devicetest.CPU(t)
+	s := devicetest.Stream(t, d)
+	types := []sqltype.Type{sqltype.Varchar}
+	rnd := rand.New(rand.NewPCG(17, 18))
+	var exprs []planner.Expr
+	var e *kernels.Evaluator
+	seen := map[device.Ptr]string{}
+	var tabs []*table
+	for range 3 {
+		rows := randomRows(rnd, types, 5000, someNulls, false)
+		for r := range rows[0] {
+			rows[0][r].S += string(rune('a' + len(tabs)))
+		}
+		tab := newTable(t, d, types, rows, dictionary)
+		defer tab.release()
+		tabs = append(tabs, tab)
+	}
+	for _, tab := range append(tabs, tabs...) {
+		if e == nil {
+			exprs = []planner.Expr{call(t, "upper", col(tab, 0)), call(t, "length", call(t, "upper", col(tab, 0)))}
+			p, err := exec.Compile(exprs, tab.defs, nil)
+			require.NoError(t, err)
+			e = kernels.NewEvaluator(p, d)
+			defer e.Close()
+		}
+		outs, err := e.Run(s, tab.vecs, tab.n)
+		require.NoError(t, err)
+		require.NotZero(t, outs[0].Dict)
+		require.Zero(t, outs[1].Dict)
+		first := getDatum(kernels.Vec{Data: outs[0].Dict}, sqltype.Varchar, 0).S
+		if was, ok := seen[outs[0].Dict]; ok {
+			require.Equal(t, was, first, "a dictionary's address was used for another")
+		}
+		seen[outs[0].Dict] = first
+		for r, in := range tab.rows[0] {
+			got := getDatum(outs[0], sqltype.Varchar, r)
+			require.Equal(t, in.Null, got.Null)
+			if !in.Null {
+				require.Equal(t, strings.ToUpper(in.S), got.S)
+				require.EqualValues(t, len(in.S), getDatum(outs[1], exprs[1].Type(), r).I)
+			}
+		}
+	}
+}
+
+// TestDictionaryError: a value of a dictionary that no row has is no error.
+func TestDictionaryError(t *testing.T) {
+	d := devicetest.CPU(t)
+	s := devicetest.Stream(t, d)
+	types := []sqltype.Type{sqltype.Varchar}
+	rows := [][]sqltype.Datum{{sqltype.NewString("1"), sqltype.NewString("2"), sqltype.NewString("x"), sqltype.NewString("1")}}
+	tab := newTable(t, d, types, rows, dictionary)
+	defer tab.release()
+	cast := &planner.Cast{X: col(tab, 0), To: sqltype.Int32, Pos: 3}
+	agree(t, s, tab, cast)
+	tab.rows[0], tab.n = rows[0][:2], 2
+	agree(t, s, tab, cast)
 }
 
 func q1(t testing.TB, tab *table) []planner.Expr {
