@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
@@ -90,12 +91,5 @@ type FileCursor interface {
 	Close() error
 }
 
-// Range is planner.KeyRange with its values known: keys that begin with Prefix
-// and whose next column lies between Lo and Hi (nil: open).
-type Range struct {
-	Prefix         []sqltype.Datum
-	Lo, Hi         *sqltype.Datum
-	LoOpen, HiOpen bool
-	Reverse        bool
-	Limit          int64
-}
+// Range is planner.KeyRange with its values known.
+type Range = index.Range
