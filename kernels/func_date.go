@@ -19,7 +19,7 @@ func dateFuncs(name string, args []sqltype.Type, result sqltype.Type, consts []*
 			}
 			return datePart(p, 1, args[1], result)
 		}
-		return namedDatePart(args[1])
+		return namedDatePart(args[1], result)
 	case "date_trunc":
 		return dateTrunc(args[1]), true
 	case "date_diff":
@@ -117,34 +117,34 @@ func yearsOfDates(c *Call, k int) error {
 }
 
 // namedDatePart is date_part with a field that rows bring.
-func namedDatePart(t sqltype.Type) (ScalarFunc, bool) {
+func namedDatePart(t, result sqltype.Type) (ScalarFunc, bool) {
 	return func(c *Call) error {
-		field := Read[string](c, 0)
-		part := func(i int) (sqltype.DatePart, error) {
-			p, ok := sqltype.ParseDatePart(field.At(i))
-			if !ok || !partFits(p, t) {
-				return 0, sqltype.UnknownPart(field.At(i), t)
-			}
-			return p, nil
-		}
+		unit := unitReader(c, 0, t)
+		var value func(p sqltype.DatePart, i int) float64
 		if t.Kind == sqltype.KindInterval {
 			in := Read[sqltype.Span](c, 1)
-			return funcRows(c, func(i int) (float64, error) {
-				p, err := part(i)
-				if err != nil {
-					return 0, err
-				}
-				return p.OfSpan(in.At(i)), nil
+			value = func(p sqltype.DatePart, i int) float64 { return p.OfSpan(in.At(i)) }
+		} else {
+			split := splitter(c, 1)
+			value = func(p sqltype.DatePart, i int) float64 { return p.Value(split(i)) }
+		}
+		at := func(i int) (float64, error) {
+			p, err := unit(i)
+			switch {
+			case err != nil:
+				return 0, err
+			case !partFits(p, t):
+				return 0, sqltype.UnknownPart(p.String(), t)
+			}
+			return value(p, i), nil
+		}
+		if result.Kind == sqltype.KindInt64 {
+			return funcRows(c, func(i int) (int64, error) {
+				f, err := at(i)
+				return int64(f), err
 			})
 		}
-		split := splitter(c, 1)
-		return funcRows(c, func(i int) (float64, error) {
-			p, err := part(i)
-			if err != nil {
-				return 0, err
-			}
-			return p.Value(split(i)), nil
-		})
+		return funcRows(c, at)
 	}, true
 }
 
