@@ -111,7 +111,7 @@ func (b *Builder) Emit(in Instr, t sqltype.Type) Reg {
 			if r, ok := b.seen[key]; ok {
 				return r
 			}
-			if m == NoReg {
+			if m == NoReg || in.Op.IsMask() { // a mask is of its own rows only
 				break
 			}
 		}
