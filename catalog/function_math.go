@@ -24,8 +24,8 @@ func mathFamilies() []family {
 		// log(x) has base 10; log(b, x) base b.
 		{Func: Func{ID: FuncLog}, signatures: []signature{on(f64, f64), on(f64, f64, f64)}},
 		ofDoubles(FuncPower, "pow", "^", "**"),
-		{Func: Func{ID: FuncGcd}, aliases: []string{"greatest_common_divisor"}, signatures: []signature{by(pairOf(integers))}},
-		{Func: Func{ID: FuncLcm}, aliases: []string{"least_common_multiple"}, signatures: []signature{by(pairOf(integers))}},
+		{Func: Func{ID: FuncGcd}, aliases: []string{"greatest_common_divisor"}, signatures: []signature{by(pairOf(signedIntegers))}},
+		{Func: Func{ID: FuncLcm}, aliases: []string{"least_common_multiple"}, signatures: []signature{by(pairOf(signedIntegers))}},
 		{Func: Func{ID: FuncFactorial}, signatures: []signature{on(sqltype.Decimal(sqltype.MaxPrecision, 0), i64)}},
 		{Func: Func{ID: FuncPi}, signatures: []signature{on(f64)}},
 		ofDouble(FuncSin), ofDouble(FuncCos), ofDouble(FuncTan), ofDouble(FuncCot),
@@ -52,6 +52,15 @@ func pairOf(r rule) rule {
 		}
 		return r(args)
 	}
+}
+
+// signedIntegers is integers in a signed type.
+func signedIntegers(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
+	_, t, ok := integers(args)
+	if t.Kind.IsUnsigned() {
+		t, _ = sqltype.CommonType(t, sqltype.Int8)
+	}
+	return repeated(t, len(args)), t, ok && t.Kind.IsSigned()
 }
 
 // oneNumber is the type of a single numeric argument; a bare NULL is a DOUBLE.
