@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -135,4 +136,16 @@ func (e *entry) stats() *catalog.Stats {
 		}
 	}
 	return s
+}
+
+// Check verifies the indexes of all tables that the transaction sees, for tests.
+func (x *Tx) Check() error {
+	for _, e := range x.version.tables {
+		for _, i := range e.data.list() {
+			if err := i.idx.Check(); err != nil {
+				return fmt.Errorf("index %s: %w", i.name, err)
+			}
+		}
+	}
+	return nil
 }
