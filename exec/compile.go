@@ -292,20 +292,18 @@ func (c *compiler) in(e *planner.In) (kernels.Reg, error) {
 	t := e.X.Type()
 	values := make([]sqltype.Datum, 0, len(e.List))
 	var rest []kernels.Reg
-	outer := c.mask
-	defer func() { c.mask = outer }()
 	for _, item := range e.List {
+		if d, ok := c.known(item); ok {
+			values = append(values, d)
+			continue
+		}
 		r, err := c.whole(item)
 		if err != nil {
 			return r, err
 		}
-		if d, ok := c.b.Value(r); ok {
-			values = append(values, d)
-		} else {
-			rest = append(rest, r)
-		}
+		rest = append(rest, r)
 	}
-	var acc kernels.Reg = kernels.NoReg
+	acc := kernels.NoReg
 	if len(values) > 0 {
 		acc = c.emit(kernels.Instr{Op: kernels.OpIn, Phys: t.Phys(), Args: []kernels.Reg{x}, Imm: c.b.Set(kernels.NewSet(values))}, sqltype.Bool)
 	}
@@ -321,6 +319,19 @@ func (c *compiler) in(e *planner.In) (kernels.Reg, error) {
 		return c.b.Const(sqltype.NewBool(false)), nil
 	}
 	return acc, nil
+}
+
+// known is the value of a constant or a parameter that has its type already.
+func (c *compiler) known(e planner.Expr) (sqltype.Datum, bool) {
+	switch e := e.(type) {
+	case *planner.Const:
+		return e.Value, true
+	case *planner.Param:
+		if e.Index >= 1 && e.Index <= len(c.params) && c.params[e.Index-1].Type == e.T {
+			return c.params[e.Index-1], true
+		}
+	}
+	return sqltype.Datum{}, false
 }
 
 // choose compiles CASE: each condition for the rows that no arm before took,

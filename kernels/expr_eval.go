@@ -61,8 +61,7 @@ type frame struct {
 	any  []bool       // by register: a mask with any row
 	// spread counts the copies of a constant that lie at data.
 	spread []int
-	tmp    []uint64 // bitmaps of a chunk, for the step that runs
-	tmp2   []uint64
+	tmp    []uint64 // a bitmap of a chunk, for the step that runs
 	call   Call
 	heap   *Heap
 }

@@ -66,7 +66,7 @@ func newLayout(p *Program) layout {
 			l.place[r].slot = l.newSlot(l.place[r].width)
 		}
 	}
-	free := map[int][]int{}
+	var free [17][]int // slots to use again, by width
 	for i := range p.Code {
 		in := &p.Code[i]
 		at := &l.place[in.Dst]
@@ -149,9 +149,9 @@ func (e *Evaluator) reserve(n int) error {
 	// computed with where a mask leaves rows out: it must be the same each time.
 	clear(device.View[byte](b.Ptr(), size))
 	if len(e.steps) > 0 {
-		words := make([]uint64, 3*BitmapBytes(min(rows, chunkRows))/8)
-		third := len(words) / 3
-		e.tmp, e.tmp2, e.call.room = words[:third:third], words[third:2*third:2*third], words[2*third:]
+		words := BitmapBytes(min(rows, chunkRows)) / 8
+		room := make([]uint64, 2*words)
+		e.tmp, e.call.room = room[:words:words], room[words:]
 	}
 	for r := range e.layout.place {
 		at := &e.layout.place[r]
