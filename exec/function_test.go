@@ -1,0 +1,67 @@
+package exec_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/kernels"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// signatureTypes are a type of every physical form and meaning.
+var signatureTypes = []sqltype.Type{
+	sqltype.Bool, sqltype.Int8, sqltype.Int16, sqltype.Int32, sqltype.Int64, sqltype.Uint8, sqltype.Uint16,
+	sqltype.Uint32, sqltype.Uint64, sqltype.Decimal(10, 2), sqltype.Decimal(30, 4), sqltype.Float32, sqltype.Float64,
+	sqltype.Varchar, sqltype.Blob, sqltype.Date, sqltype.Time, sqltype.Timestamp, sqltype.TimestampTZ, sqltype.Interval,
+}
+
+// Whatever catalog resolves, kernels have code for, or the compiler an
+// instruction or a constant.
+func TestEveryScalarFunctionHasCode(t *testing.T) {
+	names := append(catalog.FunctionNames(), "+", "-", "*", "/", "%", "//", "neg", "||", "&", "|", "#", "~", "<<", ">>", "^")
+	for _, name := range names {
+		if !catalog.IsScalar(name) {
+			continue
+		}
+		resolved := 0
+		check := func(args ...sqltype.Type) {
+			r, err := catalog.ResolveScalar(name, args)
+			if err != nil {
+				return
+			}
+			resolved++
+			if _, ok := catalog.StatementTime(r.Func.ID, 0); ok || isInstruction(r) {
+				return
+			}
+			_, ok := kernels.LookupFunc(r.Func.Name, r.Args, r.Result, make([]*sqltype.Datum, len(r.Args)))
+			require.True(t, ok, "%s%v %s", r.Func.Name, r.Args, r.Result)
+		}
+		check()
+		for _, a := range signatureTypes {
+			check(a)
+			for _, b := range signatureTypes {
+				check(a, b)
+				check(a, b, b)
+				check(a, sqltype.Varchar, b)
+				check(a, b, sqltype.Int64, sqltype.Int64)
+				check(a, b, sqltype.Varchar, sqltype.Varchar)
+			}
+		}
+		six := []sqltype.Type{sqltype.Int64, sqltype.Int64, sqltype.Int64, sqltype.Int64, sqltype.Int64, sqltype.Float64}
+		check(six...)
+		check(sqltype.Float64, sqltype.Float64, sqltype.Float64, sqltype.Int32)
+		require.NotZero(t, resolved, name)
+	}
+}
+
+// isInstruction reports an operator over numbers.
+func isInstruction(r catalog.Resolved) bool {
+	for _, a := range r.Args {
+		if !a.Kind.IsNumeric() {
+			return false
+		}
+	}
+	return r.Func.ID >= catalog.FuncAdd && r.Func.ID <= catalog.FuncShiftRight
+}
