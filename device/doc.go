@@ -1,7 +1,7 @@
 // Package device is a processor with its memory: what runs steps, and where
 // columns lie.
 //
-//	operator ── Alloc ──▶ Scope (a query) ─▶ Scope (the database) ─▶ Device ─▶ Buffer
+//	operator ── Alloc ──▶ Scope (a query) over Scope (the database) ─▶ Device ─▶ Buffer
 //	    │                    limit, used          limit, used            │
 //	    └── Launch(kernel, n, arg) ──▶ Stream ── Host(lo, hi) ───────────┘
 //	                                      └── split over the cores when n is large

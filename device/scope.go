@@ -14,8 +14,8 @@ import (
 type Scope struct {
 	name    string
 	setting string
-	under   Allocator
-	parent  *Scope // under, when that is a Scope
+	base    Allocator // where memory comes from: never a Scope
+	parent  *Scope    // nil: s is over the base
 
 	mu     sync.Mutex
 	limit  int64
@@ -35,9 +35,9 @@ type ScopeOptions struct {
 
 // NewScope returns an empty scope over a device or another scope.
 func NewScope(under Allocator, o ScopeOptions) *Scope {
-	s := &Scope{name: o.Name, setting: o.Setting, limit: o.Limit, under: under}
+	s := &Scope{name: o.Name, setting: o.Setting, limit: o.Limit, base: under}
 	if p, ok := under.(*Scope); ok {
-		s.parent = p
+		s.parent, s.base = p, p.base
 		p.mu.Lock()
 		if p.inner == nil {
 			p.inner = map[*Scope]struct{}{}
@@ -48,12 +48,12 @@ func NewScope(under Allocator, o ScopeOptions) *Scope {
 	return s
 }
 
-// Alloc takes n bytes from below, unless that would pass the limit.
+// Alloc takes n bytes from the device, unless that would pass a limit.
 func (s *Scope) Alloc(n int) (*Buffer, error) {
-	if err := s.count(int64(n)); err != nil {
+	if err := s.Reserve(int64(n)); err != nil {
 		return nil, err
 	}
-	u, err := s.under.Alloc(n)
+	u, err := s.base.Alloc(n)
 	if err != nil {
 		s.uncount(int64(n))
 		return nil, err
@@ -71,21 +71,20 @@ func (s *Scope) Alloc(n int) (*Buffer, error) {
 func (s *Scope) Reserve(n int64) error {
 	if n < 0 {
 		s.uncount(-n)
-		if s.parent != nil {
-			return s.parent.Reserve(n)
-		}
 		return nil
 	}
-	if err := s.count(n); err != nil {
-		return err
-	}
+	// The widest scope comes first: when it refuses, those over it show what
+	// they hold, without what is asked for.
 	if s.parent != nil {
 		if err := s.parent.Reserve(n); err != nil {
-			s.uncount(n)
 			return err
 		}
 	}
-	return nil
+	err := s.count(n)
+	if err != nil && s.parent != nil {
+		s.parent.uncount(n)
+	}
+	return err
 }
 
 func (s *Scope) count(n int64) error {
@@ -103,21 +102,21 @@ func (s *Scope) count(n int64) error {
 	return nil
 }
 
+// uncount takes n bytes off s and all that it is over.
 func (s *Scope) uncount(n int64) {
-	s.mu.Lock()
-	s.used -= n
-	s.mu.Unlock()
+	for ; s != nil; s = s.parent {
+		s.mu.Lock()
+		s.used -= n
+		s.mu.Unlock()
+	}
 }
 
-// users are the three largest scopes over s. s.mu is held; the lock order is
-// from a scope to the ones over it only here, where they are tried, not waited for.
+// users are the three largest scopes over s. s.mu is held. Only here is a lock
+// taken while another is held.
 func (s *Scope) users() []Use {
 	var all []Use
 	for c := range s.inner {
-		if c.mu.TryLock() {
-			all = append(all, Use{c.name, c.used})
-			c.mu.Unlock()
-		}
+		all = append(all, Use{c.name, c.Used()})
 	}
 	slices.SortFunc(all, func(a, b Use) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Name, b.Name))
@@ -132,8 +131,8 @@ func (s *Scope) release(b *Buffer) {
 	s.live[b.slot], moved.slot = moved, b.slot
 	s.live[last] = nil
 	s.live = s.live[:last]
-	s.used -= int64(b.n)
 	s.mu.Unlock()
+	s.uncount(int64(b.n))
 	b.under.Release()
 }
 
@@ -158,16 +157,22 @@ func (s *Scope) SetLimit(n int64) {
 	s.mu.Unlock()
 }
 
-// Close gives back all that is still held. It may be called again.
+// Close gives back all that is still held, by scopes over this one too. It may
+// be called again.
 func (s *Scope) Close() {
 	s.mu.Lock()
-	live := s.live
-	s.live, s.used, s.closed = nil, 0, true
+	live, inner, used := s.live, s.inner, s.used
+	s.live, s.inner, s.closed = nil, nil, true
 	s.mu.Unlock()
+	for c := range inner {
+		used -= c.Used()
+		c.Close()
+	}
 	for _, b := range live {
 		b.own = nil
 		b.under.Release()
 	}
+	s.uncount(used)
 	if p := s.parent; p != nil {
 		p.mu.Lock()
 		delete(p.inner, s)

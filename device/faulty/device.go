@@ -27,6 +27,9 @@ func (d *Device) FailAt(n int64) {
 	d.failAt.Store(n)
 }
 
+// FailingAt is what FailAt was given.
+func (d *Device) FailingAt() int64 { return d.failAt.Load() }
+
 // Calls is the number of calls since FailAt.
 func (d *Device) Calls() int64 { return d.calls.Load() }
 
