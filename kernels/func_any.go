@@ -134,12 +134,10 @@ func hashArg(c *Call, k, i int) uint64 {
 	return h
 }
 
+// hashFloat is one hash for 0 and -0, and one for every NaN.
 func hashFloat(f float64) uint64 {
-	if f == 0 {
-		f = 0 // -0 too
-	}
-	if f != f {
+	if math.IsNaN(f) {
 		f = math.NaN()
 	}
-	return HashWord(math.Float64bits(f))
+	return HashWord(math.Float64bits(f + 0)) // -0 + 0 is 0
 }

@@ -6,207 +6,228 @@ import (
 	"github.com/gpusql/gpusql/sqltype"
 )
 
+// charFields are the fields of to_char's formats, the longer first where one
+// begins with another. Letters match in any case; that of a name's letters is
+// that of the name.
+var charFields = [...]string{"YYYY", "Y,YYY", "YYY", "YY", "Y", "IYYY", "IYY", "IY", "I", "MONTH", "MON", "MM",
+	"MI", "MS", "DAY", "DDD", "DD", "DY", "D", "HH24", "HH12", "HH", "SSSSS", "SSSS", "SS", "US", "FF6", "FF3",
+	"A.M.", "P.M.", "AM", "PM", "B.C.", "A.D.", "BC", "AD", "Q", "WW", "W", "IW", "ID", "IDDD", "CC", "J", "TZ", "OF", "RM"}
+
+// cutField finds the field at the beginning of a format, as written and in
+// capitals.
+func cutField(format string) (field, name string) {
+	best := ""
+	for _, f := range charFields {
+		if len(f) > len(best) && len(format) >= len(f) && strings.EqualFold(format[:len(f)], f) {
+			best = f
+		}
+	}
+	return format[:len(best)], best
+}
+
+// appendToChar is PostgreSQL's to_char of a moment.
+func appendToChar(dst []byte, m *moment, format string) []byte {
+	for format != "" {
+		if format[0] == '"' {
+			text, rest, _ := strings.Cut(format[1:], `"`)
+			dst, format = append(dst, text...), rest
+			continue
+		}
+		fill := true
+		if len(format) > 2 && strings.EqualFold(format[:2], "FM") {
+			fill, format = false, format[2:]
+		}
+		field, name := cutField(format)
+		if name == "" {
+			if format != "" {
+				dst, format = append(dst, format[0]), format[1:]
+			}
+			continue
+		}
+		format = format[len(field):]
+		start := len(dst)
+		dst = charField{field, name, fill}.append(dst, m)
+		if len(format) >= 2 && strings.EqualFold(format[:2], "TH") && dst[len(dst)-1] <= '9' {
+			suffix := ordinal(string(dst[start:]))
+			if format[0] == 'T' {
+				suffix = strings.ToUpper(suffix)
+			}
+			dst, format = append(dst, suffix...), format[2:]
+		}
+	}
+	return dst
+}
+
+// ordinal is the ending of a number: st, nd, rd or th.
+func ordinal(number string) string {
+	n := len(number)
+	if n < 2 || number[n-2] != '1' {
+		switch number[n-1] {
+		case '1':
+			return "st"
+		case '2':
+			return "nd"
+		case '3':
+			return "rd"
+		}
+	}
+	return "th"
+}
+
+var romanMonths = [...]string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"}
+
+// charField is a field of a format: as written, which says the case, in
+// capitals, and whether it is filled to its width.
+type charField struct {
+	text, name string
+	fill       bool
+}
+
+// number appends v with zeros before it.
+func (f charField) number(dst []byte, v, width int) []byte {
+	if !f.fill {
+		width = 0
+	}
+	return appendInt(dst, v, width, '0')
+}
+
+// word appends s in the field's case with blanks after it.
+func (f charField) word(dst []byte, s string, width int) []byte {
+	dst = append(dst, inCase(s, f.text)...)
+	for n := len(s); f.fill && n < width; n++ {
+		dst = append(dst, ' ')
+	}
+	return dst
+}
+
+// append appends the field of a moment.
+func (f charField) append(dst []byte, m *moment) []byte {
+	if r, ok := f.appendTime(dst, m); ok {
+		return r
+	}
+	if r, ok := f.appendYear(dst, m); ok {
+		return r
+	}
+	const longest = 9 // September, Wednesday
+	_, isoWeek := sqltype.ISOWeek(m.date)
+	weekday := sqltype.Weekday(m.date)
+	switch f.name {
+	case "MONTH":
+		return f.word(dst, monthNames[m.month-1], longest)
+	case "MON":
+		return f.word(dst, monthNames[m.month-1][:3], 0)
+	case "RM":
+		return f.word(dst, romanMonths[m.month-1], 4)
+	case "MM":
+		return f.number(dst, m.month, 2)
+	case "DAY":
+		return f.word(dst, dayNames[weekday], longest)
+	case "DY":
+		return f.word(dst, dayNames[weekday][:3], 0)
+	case "DDD":
+		return f.number(dst, sqltype.DayOfYear(m.date), 3)
+	case "IDDD":
+		return f.number(dst, (isoWeek-1)*7+(weekday+6)%7+1, 3)
+	case "DD":
+		return f.number(dst, m.day, 2)
+	case "D":
+		return f.number(dst, weekday+1, 1)
+	case "ID":
+		return f.number(dst, (weekday+6)%7+1, 1)
+	case "Q":
+		return f.number(dst, (m.month+2)/3, 1)
+	case "WW":
+		return f.number(dst, (sqltype.DayOfYear(m.date)-1)/7+1, 2)
+	case "W":
+		return f.number(dst, (m.day-1)/7+1, 1)
+	case "IW":
+		return f.number(dst, isoWeek, 2)
+	case "J":
+		return f.number(dst, int(sqltype.PartJulian.Value(m.date, 0)), 1)
+	}
+	panic("kernels: no to_char field " + f.name)
+}
+
+// appendYear appends a field of years.
+func (f charField) appendYear(dst []byte, m *moment) ([]byte, bool) {
+	year := m.year
+	if year <= 0 {
+		year = 1 - year
+	}
+	isoYear, _ := sqltype.ISOWeek(m.date)
+	switch f.name {
+	case "YYYY":
+		return f.number(dst, year, 4), true
+	case "YYY":
+		return f.number(dst, year%1000, 3), true
+	case "YY":
+		return f.number(dst, year%100, 2), true
+	case "Y":
+		return f.number(dst, year%10, 1), true
+	case "Y,YYY":
+		dst = append(f.number(dst, year/1000, 1), ',')
+		return f.number(dst, year%1000, 3), true
+	case "IYYY":
+		return f.number(dst, isoYear, 4), true
+	case "IYY":
+		return f.number(dst, isoYear%1000, 3), true
+	case "IY":
+		return f.number(dst, isoYear%100, 2), true
+	case "I":
+		return f.number(dst, isoYear%10, 1), true
+	case "BC", "AD":
+		return f.word(dst, m.era(), 0), true
+	case "B.C.", "A.D.":
+		return f.word(dst, m.era()[:1]+"."+m.era()[1:]+".", 0), true
+	case "CC":
+		return f.number(dst, int(sqltype.PartCentury.Whole(m.date, 0)), 2), true
+	}
+	return dst, false
+}
+
+// appendTime appends a field of the time of day.
+func (f charField) appendTime(dst []byte, m *moment) ([]byte, bool) {
+	switch f.name {
+	case "HH24":
+		return f.number(dst, m.hour(), 2), true
+	case "HH12", "HH":
+		return f.number(dst, m.hour12(), 2), true
+	case "MI":
+		return f.number(dst, m.minute(), 2), true
+	case "SS":
+		return f.number(dst, m.second(), 2), true
+	case "SSSS", "SSSSS":
+		return f.number(dst, int(m.micros/sqltype.MicrosPerSecond), 1), true
+	case "MS", "FF3":
+		return f.number(dst, m.fraction()/1000, 3), true
+	case "US", "FF6":
+		return f.number(dst, m.fraction(), 6), true
+	case "AM", "PM":
+		return f.word(dst, m.half(), 0), true
+	case "A.M.", "P.M.":
+		return f.word(dst, m.half()[:1]+".M.", 0), true
+	case "TZ":
+		return f.word(dst, "UTC", 0), true
+	case "OF":
+		return append(dst, "+00"...), true
+	}
+	return dst, false
+}
+
+// inCase writes s in the case of a field: MONTH, Month or month.
+func inCase(s, field string) string {
+	switch {
+	case field == strings.ToUpper(field):
+		return strings.ToUpper(s)
+	case field[0] >= 'a':
+		return strings.ToLower(s)
+	}
+	return s
+}
+
 // spanToChar is to_char of an interval: its years, months, days and time stand
 // where those of a date would.
 var spanToChar = Func2(func(h *Heap, s sqltype.Span, format string) (View, error) {
 	m := moment{year: int(s.Months / 12), month: max(int(s.Months%12), 1), day: int(s.Days), micros: max(s.Micros, 0)}
 	return h.Bytes(appendToChar(nil, &m, format))
 })
-
-// numberToChar is to_char of a number of type t.
-func numberToChar(t sqltype.Type) ScalarFunc {
-	return func(c *Call) error {
-		formats := Read[string](c, 1)
-		var room []byte
-		var p numberPattern
-		last := ""
-		return funcRows(c, func(i int) (View, error) {
-			if f := formats.At(i); f != last || p.tokens == "" {
-				last = strings.Clone(f)
-				p = readNumberPattern(last)
-			}
-			v, ok := decimalArg(c, i, t, p.decimals)
-			room = p.append(room[:0], v, ok)
-			return c.Heap.Bytes(room)
-		})
-	}
-}
-
-// decimalArg is the number in argument 0, of type t, unscaled at a scale;
-// false when it has none there.
-func decimalArg(c *Call, i int, t sqltype.Type, scale int) (sqltype.Int128, bool) {
-	switch {
-	case t.Kind.IsFloat():
-		v, err := sqltype.DecimalFromFloat(ArgAt[float64](c, 0, i), sqltype.MaxPrecision, scale)
-		return v, err == nil
-	case t.Phys() == sqltype.PhysI128:
-		return ArgAt[sqltype.Int128](c, 0, i).Rescale(int(t.Scale), scale)
-	}
-	return sqltype.Int128Of(ArgAt[int64](c, 0, i)).Rescale(int(t.Scale), scale)
-}
-
-// numberPattern is a format of to_char: 9 and 0 are digits, 0 also where the
-// number has none; comma or G groups, point or D divides; S, MI, PL and PR are
-// signs, $ or L a currency; FM drops what is only filling.
-type numberPattern struct {
-	tokens   string // the format without signs, FM and quotes
-	whole    int    // digits before the point
-	decimals int    // and after it
-	sign     byte   // 0, 'S' before, 's' after, 'M' MI, 'P' PR, '+' PL
-	fill     bool
-}
-
-func readNumberPattern(format string) numberPattern {
-	p := numberPattern{fill: true}
-	var tokens []byte
-	upper := strings.ToUpper(format)
-	point := false
-	for i := 0; i < len(upper); {
-		two := upper[i:min(i+2, len(upper))]
-		switch {
-		case two == "FM":
-			p.fill = false
-			i++
-		case two == "MI":
-			p.sign = 'M'
-			i++
-		case two == "PL":
-			p.sign = '+'
-			i++
-		case two == "PR":
-			p.sign = 'P'
-			i++
-		case upper[i] == 'S':
-			p.sign = 'S'
-			if len(tokens) > 0 {
-				p.sign = 's'
-			}
-		case upper[i] == '9' || upper[i] == '0':
-			if point {
-				p.decimals = min(p.decimals+1, sqltype.MaxPrecision)
-			} else {
-				p.whole++
-			}
-			tokens = append(tokens, upper[i])
-		case (upper[i] == '.' || upper[i] == 'D') && !point:
-			point = true
-			tokens = append(tokens, '.')
-		case upper[i] == ',' || upper[i] == 'G':
-			tokens = append(tokens, ',')
-		case upper[i] == 'L':
-			tokens = append(tokens, '$')
-		default:
-			tokens = append(tokens, format[i])
-		}
-		i++
-	}
-	p.tokens = string(tokens)
-	return p
-}
-
-// append appends v, which has p's decimals. What does not fit is shown as #.
-func (p *numberPattern) append(dst []byte, v sqltype.Int128, ok bool) []byte {
-	neg := v.Sign() < 0
-	if neg {
-		v, _ = v.Neg()
-	}
-	digits := v.String()
-	for len(digits) <= p.decimals {
-		digits = "0" + digits
-	}
-	whole, decimals := digits[:len(digits)-p.decimals], digits[len(digits)-p.decimals:]
-	whole = strings.TrimLeft(whole, "0")
-	if whole == "" && p.decimals == 0 && p.whole > 0 {
-		whole = "0"
-	}
-	ok = ok && len(whole) <= p.whole
-	blanks, body := p.body(whole, decimals, ok)
-	if p.fill {
-		for range blanks {
-			dst = append(dst, ' ')
-		}
-	}
-	before, after := p.signs(neg)
-	dst = append(dst, before...)
-	dst = append(dst, body...)
-	return append(dst, after...)
-}
-
-// body lays the digits into the pattern, and counts the places before the first.
-func (p *numberPattern) body(whole, decimals string, ok bool) (blanks int, body []byte) {
-	place, after, started, point := p.whole, 0, false, false
-	for i := 0; i < len(p.tokens); i++ {
-		switch t := p.tokens[i]; t {
-		case '9', '0':
-			if point {
-				if after < len(decimals) {
-					body = append(body, digitOr(decimals[after], ok))
-				}
-				after++
-				continue
-			}
-			started = started || t == '0' || place <= len(whole) || !ok
-			if !started {
-				blanks++
-			} else if d := len(whole) - place; d >= 0 && ok {
-				body = append(body, whole[d])
-			} else {
-				body = append(body, digitOr('0', ok))
-			}
-			place--
-		case ',':
-			if started {
-				body = append(body, ',')
-			} else {
-				blanks++
-			}
-		case '.':
-			point, started = true, true
-			body = append(body, '.')
-		default:
-			body = append(body, t)
-		}
-	}
-	if !p.fill && point {
-		// Of the digits after the point only those that a 0 asks for must stay.
-		keep := strings.LastIndexByte(p.tokens, '0') - strings.IndexByte(p.tokens, '.')
-		dot := len(body) - len(decimals) - 1
-		for len(body)-1 > dot+max(keep, 0) && body[len(body)-1] == '0' {
-			body = body[:len(body)-1]
-		}
-	}
-	return blanks, body
-}
-
-func digitOr(d byte, ok bool) byte {
-	if ok {
-		return d
-	}
-	return '#'
-}
-
-// signs are what stands before and after the digits.
-func (p *numberPattern) signs(neg bool) (before, after string) {
-	pick := func(minus, plus string) string {
-		if neg {
-			return minus
-		}
-		if !p.fill && plus == " " {
-			return ""
-		}
-		return plus
-	}
-	switch p.sign {
-	case 'S':
-		return pick("-", "+"), ""
-	case 's':
-		return "", pick("-", "+")
-	case 'M':
-		return "", pick("-", " ")
-	case '+':
-		return pick("-", " "), pick("", "+")
-	case 'P':
-		return pick("<", " "), pick(">", " ")
-	}
-	return pick("-", " "), ""
-}
