@@ -9,12 +9,24 @@ import (
 	"github.com/gpusql/gpusql/sqltype"
 )
 
-// castStep is the code of a conversion. Between numbers there are loops; every
+// castStep is the code of a conversion. Between numbers, and between dates and
+// timestamps, there are loops; every
 // other pair goes value by value through sqltype.CastDatum, which also says
 // what is wrong with a value that a loop refuses.
 func castStep(from, to sqltype.Type) stepFunc {
 	if f := castNumberStep(from, to); f != nil {
 		return f
+	}
+	stamp := func(k sqltype.Kind) bool { return k == sqltype.KindTimestamp || k == sqltype.KindTimestampTZ }
+	switch {
+	case from.Kind == sqltype.KindDate && stamp(to.Kind):
+		return mapStep(sqltype.DateToTimestamp)
+	case stamp(from.Kind) && to.Kind == sqltype.KindDate:
+		return mapStep(sqltype.TimestampToDate)
+	case stamp(from.Kind) && to.Kind == sqltype.KindTime:
+		return mapStep(sqltype.TimestampToTime)
+	case stamp(from.Kind) && stamp(to.Kind):
+		return convertStep[int64, int64]
 	}
 	return castDatumStep
 }
@@ -170,6 +182,19 @@ func convertStep[F integer | float, T integer | float](x *frame, in *Instr) erro
 		d[i] = T(v)
 	}
 	return nil
+}
+
+// mapStep applies a function that cannot fail, under a NULL either.
+func mapStep[F, T any](f func(F) T) stepFunc {
+	return func(x *frame, in *Instr) error {
+		a := vals[F](x, in.Args[0])
+		d := results[T](x, in)[:len(a)]
+		x.strictValid(in)
+		for i, v := range a {
+			d[i] = f(v)
+		}
+		return nil
+	}
 }
 
 // castIntStep goes from integer to integer: what does not come back the same,

@@ -20,6 +20,9 @@ type Set struct {
 	used  []bool  // nil: ints is a plain list
 	strs  map[string]struct{}
 	plain []string
+	// views are the values when there are few and all lie in their view: then
+	// two words decide.
+	views []View
 }
 
 // linearSet is the longest list that is searched one by one.
@@ -43,9 +46,7 @@ func NewSet(values []sqltype.Datum) *Set {
 		s.addInts()
 	case p == sqltype.PhysStr:
 		if len(s.Values) <= linearSet {
-			for _, v := range s.Values {
-				s.plain = append(s.plain, v.S)
-			}
+			s.addPlain()
 			break
 		}
 		s.strs = make(map[string]struct{}, len(s.Values))
@@ -54,6 +55,20 @@ func NewSet(values []sqltype.Datum) *Set {
 		}
 	}
 	return s
+}
+
+func (s *Set) addPlain() {
+	short := true
+	for _, v := range s.Values {
+		s.plain = append(s.plain, v.S)
+		short = short && len(v.S) <= InlineLen
+	}
+	if !short {
+		return
+	}
+	for _, v := range s.plain {
+		s.views = append(s.views, inlineView(v))
+	}
 }
 
 func (s *Set) addInts() {
@@ -144,6 +159,17 @@ func inStringStep(x *frame, in *Instr) error {
 	set := x.prog.Sets[in.Imm]
 	d := results[uint8](x, in)
 	a := vals[View](x, in.Args[0])
+	if set.views != nil {
+		for i := range a {
+			var found uint8
+			for j := range set.views {
+				v := &set.views[j]
+				found |= b2u((a[i].Lo^v.Lo)|(a[i].Hi^v.Hi) == 0)
+			}
+			d[i] = found
+		}
+		return inNulls(x, in, set)
+	}
 	rows := x.maskWords(in.Mask)
 	for i := range a {
 		d[i] = 0
