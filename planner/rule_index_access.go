@@ -218,7 +218,7 @@ func fixedValues(conds []Expr, col *Col) ([]Expr, Expr) {
 				return []Expr{e.R}, c
 			}
 		case *In:
-			if l, ok := e.X.(*Col); ok && l.ID == col.ID && allConst(e.List) && distinctValues(e.List) {
+			if l, ok := e.X.(*Col); ok && l.ID == col.ID && allFixed(e.List, col) {
 				return e.List, c
 			}
 		}
@@ -226,24 +226,20 @@ func fixedValues(conds []Expr, col *Col) ([]Expr, Expr) {
 	return nil, nil
 }
 
+// allFixed reports a list of bounds.
+func allFixed(list []Expr, col *Col) bool {
+	for _, e := range list {
+		if !isFixed(e) || !sameKind(e, col) {
+			return false
+		}
+	}
+	return true
+}
+
 // sameKind reports that a bound needs no cast to be a key of col's type.
 func sameKind(e Expr, col *Col) bool {
 	a, b := e.Type(), col.T
 	return a.Kind == b.Kind && a.Scale == b.Scale && a.Phys() == b.Phys()
-}
-
-// distinctValues reports that a list has no value twice: a row must not be read twice.
-func distinctValues(list []Expr) bool {
-	seen := make(map[sqltype.Datum]bool, len(list))
-	for _, e := range list {
-		d := e.(*Const).Value
-		d.Type.Length = 0
-		if seen[d] || d.Type.Kind.IsFloat() {
-			return false
-		}
-		seen[d] = true
-	}
-	return true
 }
 
 // boundsOf are the tightest bounds that can be told without comparing: the
