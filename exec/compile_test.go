@@ -3,7 +3,6 @@ package exec_test
 import (
 	"fmt"
 	"math"
-
 	"math/rand/v2"
 	"testing"
 
