@@ -193,7 +193,18 @@ func (c *inserted) Commit(version uint64) {
 }
 
 // Undo takes the rows back.
-func (c *inserted) Undo() { c.data.rows.Undo(c.span) }
+func (c *inserted) Undo() {
+	c.data.rows.Undo(c.span)
+	r := c.data.rows.Retired()
+	if len(r) == 0 {
+		return
+	}
+	c.data.store.manager.Retire(func() {
+		for _, b := range r {
+			b.Release()
+		}
+	})
+}
 
 // deleted is rows that a transaction deleted.
 type deleted struct {

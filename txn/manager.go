@@ -13,6 +13,13 @@ type Manager struct {
 	first   *Tx // the running transactions, oldest first
 	last    *Tx
 	retired []retired // by version
+	leaving []leaving // by transaction
+}
+
+// leaving is work for when a transaction and all older ones have ended.
+type leaving struct {
+	id uint64
+	f  func()
 }
 
 // retired is work for when a version is out of sight.
@@ -109,8 +116,8 @@ func (t *Tx) Commit() (uint64, error) {
 	}
 	due := t.end()
 	m.mu.Unlock()
-	for _, r := range due {
-		r.f()
+	for _, f := range due {
+		f()
 	}
 	return version, nil
 }
@@ -125,13 +132,13 @@ func (t *Tx) Rollback() {
 	t.m.mu.Lock()
 	due := t.end()
 	t.m.mu.Unlock()
-	for _, r := range due {
-		r.f()
+	for _, f := range due {
+		f()
 	}
 }
 
 // end takes t out of the list, and returns what is due now. m.mu is held.
-func (t *Tx) end() []retired {
+func (t *Tx) end() []func() {
 	m := t.m
 	t.done, t.log = true, nil
 	if t.prev != nil {
@@ -147,15 +154,23 @@ func (t *Tx) end() []retired {
 	return m.due()
 }
 
-// due takes out what is retired at or below the horizon. m.mu is held.
-func (m *Manager) due() []retired {
+// due takes out what is retired at or below the horizon, and what waits for
+// transactions that have ended. m.mu is held.
+func (m *Manager) due() []func() {
 	h := m.horizon()
 	n := 0
 	for n < len(m.retired) && m.retired[n].version <= h {
 		n++
 	}
-	due := m.retired[:n:n]
+	var due []func()
+	for _, r := range m.retired[:n] {
+		due = append(due, r.f)
+	}
 	m.retired = m.retired[n:]
+	for len(m.leaving) > 0 && (m.first == nil || m.first.id > m.leaving[0].id) {
+		due = append(due, m.leaving[0].f)
+		m.leaving = m.leaving[1:]
+	}
 	return due
 }
 
@@ -195,8 +210,6 @@ func (m *Manager) Retire(f func()) {
 		f()
 		return
 	}
-	// A transaction that begins later reads at the clock or above, and so does
-	// the youngest of now: only the next version is out of its sight.
-	m.retired = append(m.retired, retired{m.clock + 1, f})
+	m.leaving = append(m.leaving, leaving{m.nextID, f})
 	m.mu.Unlock()
 }

@@ -25,7 +25,7 @@ func (t *Table) Append(b *Batch, stamp uint64) (Span, error) {
 	lo := s.Rows()
 	if err := s.reserve(t, b, lo, stamp); err != nil {
 		if fresh {
-			s.release()
+			s.Release()
 		}
 		return Span{}, err
 	}

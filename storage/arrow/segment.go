@@ -61,12 +61,6 @@ func newWords(m device.Allocator, n int, fill uint64) (*words, error) {
 func (w *words) load(i int) uint64     { return atomic.LoadUint64(&w.at[i]) }
 func (w *words) store(i int, v uint64) { atomic.StoreUint64(&w.at[i], v) }
 
-func (w *words) release() {
-	if w != nil {
-		w.buf.Release()
-	}
-}
-
 // layout is where a segment's columns lie.
 type layout struct {
 	capacity int
@@ -209,14 +203,35 @@ func (s *Segment) Died(i int) uint64 {
 	return Never
 }
 
-func (s *Segment) release() {
-	if l := s.columns.Load(); l != nil {
-		for i := range l.owned {
-			l.owned[i].release()
+// buffers are all that the segment owns.
+func (s *Segment) buffers() []*device.Buffer {
+	var all []*device.Buffer
+	add := func(b *device.Buffer) {
+		if b != nil {
+			all = append(all, b)
 		}
 	}
-	s.births.Load().release()
+	for _, m := range s.columns.Load().owned {
+		add(m.data)
+		add(m.valid)
+		add(m.dict)
+		all = append(all, m.heap...)
+	}
+	if b := s.births.Load(); b != nil {
+		add(b.buf)
+	}
 	for i := range s.deaths {
-		s.deaths[i].Load().release()
+		if b := s.deaths[i].Load(); b != nil {
+			add(b.buf)
+		}
+	}
+	return all
+}
+
+// Release gives the memory back. The segment must be out of its table, and of
+// every reader's sight.
+func (s *Segment) Release() {
+	for _, b := range s.buffers() {
+		b.Release()
 	}
 }

@@ -114,6 +114,11 @@ func (t *Table) Undo(p Span) {
 		panic("arrow: undo of rows in the middle of one statement's")
 	}
 	s.pending.Add(-n)
+	if all := t.Segments(); s.Rows() == 0 && all[len(all)-1] == s {
+		rest := all[: len(all)-1 : len(all)-1]
+		t.segments.Store(&rest)
+		t.retired = append(t.retired, s.buffers()...)
+	}
 }
 
 // Delete stamps the death of a row that snapshot p sees, and reports whether
@@ -218,19 +223,14 @@ func (s *Segment) deadAt(horizon uint64) bool {
 	return true
 }
 
-// Release gives a segment's memory back, after DropDead.
-func (s *Segment) Release() { s.release() }
-
 // Bytes is the device memory that the table's rows take.
 func (t *Table) Bytes() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	n := int64(0)
 	for _, s := range t.Segments() {
-		for _, m := range s.columns.Load().owned {
-			for _, b := range append([]*device.Buffer{m.data, m.valid, m.dict}, m.heap...) {
-				if b != nil {
-					n += int64(b.Len())
-				}
-			}
+		for _, b := range s.buffers() {
+			n += int64(b.Len())
 		}
 	}
 	return n
@@ -245,7 +245,7 @@ func (t *Table) Close() {
 	}
 	t.closed = true
 	for _, s := range t.Segments() {
-		s.release()
+		s.Release()
 	}
 	for _, b := range t.retired {
 		b.Release()

@@ -1,0 +1,114 @@
+package txn_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpusql/gpusql/txn"
+)
+
+// note is a change that writes down what becomes of it.
+type note struct {
+	name string
+	log  *[]string
+}
+
+func (n note) Commit(v uint64) { *n.log = append(*n.log, fmt.Sprintf("%s at %d", n.name, v)) }
+func (n note) Undo()           { *n.log = append(*n.log, n.name+" undone") }
+
+func TestChangesEndInOrder(t *testing.T) {
+	m := txn.NewManager()
+	var log []string
+	x := m.Begin()
+	require.Equal(t, uint64(1), x.Version())
+	x.Log(note{"a", &log})
+	mark := x.Mark()
+	x.Log(note{"b", &log})
+	x.Log(note{"c", &log})
+	x.UndoTo(mark)
+	x.Log(note{"d", &log})
+	v, err := x.Commit()
+	require.NoError(t, err)
+	require.Equal(t, uint64(2), v)
+	require.Equal(t, []string{"c undone", "b undone", "a at 2", "d at 2"}, log)
+	_, err = x.Commit()
+	require.ErrorIs(t, err, txn.ErrDone)
+	x.Rollback()
+
+	log = nil
+	y := m.Begin()
+	y.Log(note{"e", &log})
+	y.Log(note{"f", &log})
+	y.Rollback()
+	y.Rollback()
+	require.Equal(t, []string{"f undone", "e undone"}, log)
+	_, err = m.Begin().Commit()
+	require.NoError(t, err)
+	require.Equal(t, uint64(2), m.Clock(), "what changed nothing is no version")
+}
+
+// retire retires at its commit.
+type retire struct {
+	tx   *txn.Tx
+	done *bool
+}
+
+func (r retire) Commit(v uint64) { r.tx.RetireAt(v, func() { *r.done = true }) }
+func (r retire) Undo()           {}
+
+func TestRetiredWaitsForReaders(t *testing.T) {
+	m := txn.NewManager()
+	old := m.Begin()
+	done := false
+	x := m.Begin()
+	x.Log(retire{x, &done})
+	_, err := x.Commit()
+	require.NoError(t, err)
+	young := m.Begin()
+	require.Equal(t, uint64(1), m.Horizon())
+	require.False(t, done)
+	old.Rollback()
+	require.True(t, done, "young reads at the new version")
+	require.Equal(t, uint64(2), m.Horizon())
+
+	left := false
+	m.Retire(func() { left = true })
+	later := m.Begin()
+	require.False(t, left)
+	young.Rollback()
+	require.True(t, left)
+	later.Rollback()
+	left = false
+	m.Retire(func() { left = true })
+	require.True(t, left, "nobody is there")
+}
+
+func TestManyTransactions(t *testing.T) {
+	m := txn.NewManager()
+	var mu sync.Mutex
+	live := 0
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range 300 {
+				x := m.Begin()
+				x.Log(note{"n", new([]string)})
+				mu.Lock()
+				live++
+				mu.Unlock()
+				m.Retire(func() { mu.Lock(); live--; mu.Unlock() })
+				if i%2 == 0 {
+					x.Rollback()
+				} else if _, err := x.Commit(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.Zero(t, live)
+	require.Equal(t, uint64(601), m.Horizon())
+}
