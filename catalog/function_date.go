@@ -16,7 +16,7 @@ func dateFamilies() []family {
 			on(result, date), on(result, ts), on(result, tz), on(result, tm), on(result, iv),
 		}}
 	}
-	families := []family{
+	return []family{
 		{Func: Func{ID: FuncDatePart}, aliases: []string{"extract", "datepart"}, signatures: []signature{
 			on(f64, str, date).refinedBy(refineDatePart), on(f64, str, ts).refinedBy(refineDatePart),
 			on(f64, str, tz).refinedBy(refineDatePart), on(f64, str, tm).refinedBy(refineDatePart),
@@ -26,7 +26,11 @@ func dateFamilies() []family {
 		part(FuncSecond, f64), part(FuncMillisecond, f64), part(FuncMicrosecond, i64), part(FuncQuarter, i64),
 		part(FuncWeek, i64, "weekofyear"), part(FuncISOYear, i64), part(FuncDayOfWeek, i64), part(FuncISODayOfWeek, i64, "weekday"),
 		part(FuncDayOfYear, i64), part(FuncDecade, i64), part(FuncCentury, i64), part(FuncMillennium, i64),
-		part(FuncEra, i64), part(FuncEpoch, f64), part(FuncJulian, f64), part(FuncTimezone, i64),
+		part(FuncEra, i64), part(FuncEpoch, f64), part(FuncJulian, f64),
+		// Of one argument the offset of the session, of two AT TIME ZONE.
+		{Func: Func{ID: FuncTimezone}, signatures: []signature{
+			on(i64, date), on(i64, ts), on(i64, tz), on(tz, str, ts), on(ts, str, tz),
+		}},
 		{Func: Func{ID: FuncDateTrunc}, aliases: []string{"datetrunc"}, signatures: []signature{
 			on(ts, str, ts), on(tz, str, tz), on(iv, str, iv),
 		}},
@@ -60,7 +64,6 @@ func dateFamilies() []family {
 		{Func: Func{ID: FuncCurrentDate, Stable: true}, aliases: []string{"today"}, signatures: []signature{on(date)}},
 		{Func: Func{ID: FuncCurrentTime, Stable: true}, aliases: []string{"localtime"}, signatures: []signature{on(tm)}},
 	}
-	return families
 }
 
 // DatePartFunc is the function, of one argument, that extract of a field means.

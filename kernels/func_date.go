@@ -24,6 +24,10 @@ func dateFuncs(name string, args []sqltype.Type, result sqltype.Type, consts []*
 		return dateTrunc(args[1]), true
 	case "date_diff":
 		return dateDiff(args)
+	case "timezone":
+		if len(args) == 2 {
+			return atTimeZone(args[1].Kind == sqltype.KindTimestampTZ), true
+		}
 	}
 	if p, ok := sqltype.ParseDatePart(name); ok && p.String() == name {
 		return datePart(p, 0, args[0], result)

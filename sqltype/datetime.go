@@ -35,7 +35,7 @@ func momentError(r reading, t Type, text string) *Error {
 func ParseDate(text string) (int32, error) {
 	if len(text) == 10 && text[4] == '-' && text[7] == '-' {
 		y, m, d := digits(text[:4]), digits(text[5:7]), digits(text[8:])
-		if y > 0 && m >= 1 && m <= 12 && d >= 1 && d <= 28 {
+		if y > 0 && m >= 1 && m <= 12 && d >= 1 && (d <= 28 || d <= DaysIn(y, m)) {
 			return int32(DaysFromCivil(y, m, d)), nil
 		}
 	}
