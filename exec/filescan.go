@@ -1,0 +1,102 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/gpusql/gpusql/planner"
+	"github.com/gpusql/gpusql/storage/arrow"
+)
+
+// fileScan reads a file: each worker with a cursor of its own.
+type fileScan struct {
+	w     *worker
+	n     *planner.FileScan
+	state *fileState
+	cur   FileCursor
+	pred  *predicate
+	out   gathered
+}
+
+// fileState is the open file that the workers share.
+type fileState struct {
+	open once
+	r    FileReader
+}
+
+func newFileScan(w *worker, n *planner.FileScan) (Operator, error) {
+	f := &fileScan{w: w, n: n, out: gathered{mem: w.q.env.Memory}}
+	f.state = shared(w.q, n, func() *fileState { return &fileState{} })
+	if n.Filter != nil {
+		var err error
+		cols := append(append([]planner.ColDef{}, n.Columns...), n.Fetch...)
+		if f.pred, err = w.compilePredicate(n.Filter, cols); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// open opens the file, for the first worker, and a cursor.
+func (f *fileScan) open(ctx context.Context) error {
+	q := f.w.q
+	err := f.state.open.do(func() error {
+		r, err := q.env.Data.File(ctx, f.n, q.batchRows)
+		if err == nil {
+			f.state.r = r
+			q.onClose(func() { r.Close() }) //nolint:errcheck // it was only read
+		}
+		return err
+	})
+	if err == nil {
+		f.cur, err = f.state.r.Cursor(q.env.Memory, f.w.stream)
+	}
+	return err
+}
+
+// Next implements Operator.
+func (f *fileScan) Next(ctx context.Context) (*arrow.Batch, error) {
+	if f.cur == nil {
+		if err := f.open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		b, err := f.cur.Next(ctx)
+		if b == nil || err != nil {
+			return nil, err
+		}
+		width := len(f.n.Columns)
+		n := b.Rows
+		if f.pred != nil {
+			if n, err = f.pred.pick(b); err != nil {
+				return nil, err
+			}
+			if n == 0 {
+				continue
+			}
+		}
+		f.out.reset(width, n)
+		for i := range width {
+			c := b.Columns[i]
+			c.Type = f.n.Columns[i].Type
+			if n == b.Rows {
+				f.out.out.Columns[i] = c
+			} else if err := f.out.pick(f.w.stream, i, c, f.pred.index.Ptr(), n); err != nil {
+				return nil, err
+			}
+		}
+		return &f.out.out, nil
+	}
+}
+
+// Close implements Operator.
+func (f *fileScan) Close() error {
+	f.pred.close()
+	f.out.release()
+	if f.cur == nil {
+		return nil
+	}
+	err := f.cur.Close()
+	f.cur = nil
+	return err
+}

@@ -1,0 +1,319 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/planner"
+	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage/arrow"
+)
+
+// query is one execution of a plan: what its workers share.
+type query struct {
+	env       *Env
+	workers   int
+	batchRows int
+
+	mu      sync.Mutex
+	states  map[any]any // by node: what the operators of a node share, see shared
+	closers []func()
+	idle    []device.Stream // streams that no worker has at present
+	parent  *query          // of a round of a recursive query
+	ctes    map[int]*planner.With
+}
+
+// worker is one of the goroutines that run a query: a stream and what only it
+// may touch.
+type worker struct {
+	q      *query
+	stream device.Stream
+}
+
+// Open makes the operator that runs a plan. It reads nothing: the first Next
+// does. Closing it ends the query, and must be done before env's memory goes.
+func Open(env *Env, p *planner.Plan) (_ Operator, err error) {
+	q := &query{env: env, workers: env.Workers, batchRows: env.BatchRows}
+	traits := env.Device.Traits()
+	if q.workers <= 0 {
+		q.workers = max(1, traits.Streams)
+	}
+	if q.batchRows <= 0 {
+		q.batchRows = traits.BatchRows
+	}
+	defer recoverTo(&err)
+	w, err := q.newWorker()
+	if err != nil {
+		return nil, err
+	}
+	op, err := w.buildTop(unshared(p.Root, map[planner.Node]bool{}))
+	if err != nil {
+		q.release(w)
+		q.close()
+		return nil, err
+	}
+	return &root{q: q, w: w, op: op}, nil
+}
+
+// root is the operator that the caller holds.
+type root struct {
+	q      *query
+	w      *worker
+	op     Operator
+	closed bool
+}
+
+// Next implements Operator. A panic below is this query's error.
+func (r *root) Next(ctx context.Context) (b *arrow.Batch, err error) {
+	defer recoverTo(&err)
+	if err := ctx.Err(); err != nil {
+		return nil, canceled(err)
+	}
+	b, err = r.op.Next(ctx)
+	return b, canceled(err)
+}
+
+// Close implements Operator.
+func (r *root) Close() (err error) {
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	defer recoverTo(&err)
+	err = r.op.Close()
+	r.q.release(r.w)
+	r.q.close()
+	return err
+}
+
+// canceled gives a cancellation its SQLSTATE.
+func canceled(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		var e *sqltype.Error
+		if !errors.As(err, &e) {
+			return &canceledError{err}
+		}
+	}
+	return err
+}
+
+// canceledError is a *sqltype.Error that is still the context's error.
+type canceledError struct{ cause error }
+
+func (e *canceledError) Error() string { return "the query was canceled: " + e.cause.Error() }
+
+func (e *canceledError) Unwrap() []error {
+	return []error{e.cause, sqltype.Errorf(sqltype.CodeCanceled, "the query was canceled: %v", e.cause)}
+}
+
+// recoverTo turns a panic into an error.
+func recoverTo(err *error) {
+	if r := recover(); r != nil {
+		*err = sqltype.Errorf(sqltype.CodeInternal, "internal error: %v\n%s", r, debug.Stack())
+	}
+}
+
+// newWorker takes a stream that is idle, or opens one.
+func (q *query) newWorker() (*worker, error) {
+	top := q.top()
+	top.mu.Lock()
+	defer top.mu.Unlock()
+	if n := len(top.idle); n > 0 {
+		s := top.idle[n-1]
+		top.idle = top.idle[:n-1]
+		return &worker{q: q, stream: s}, nil
+	}
+	if s := q.env.Stream; s != nil && !top.lent() {
+		top.states[lentStream{}] = true
+		return &worker{q: q, stream: s}, nil
+	}
+	s, err := q.env.Device.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	return &worker{q: q, stream: s}, nil
+}
+
+// lentStream keys the note that the caller's stream was taken.
+type lentStream struct{}
+
+func (q *query) lent() bool {
+	if q.states == nil {
+		q.states = map[any]any{}
+	}
+	return q.states[lentStream{}] != nil
+}
+
+// top is the query that the statement began with.
+func (q *query) top() *query {
+	for q.parent != nil {
+		q = q.parent
+	}
+	return q
+}
+
+// release gives a worker's stream up for another.
+func (q *query) release(w *worker) {
+	top := q.top()
+	top.mu.Lock()
+	defer top.mu.Unlock()
+	top.idle = append(top.idle, w.stream)
+}
+
+// onClose has f run when the query ends.
+func (q *query) onClose(f func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closers = append(q.closers, f)
+}
+
+// close ends the query; its operators are closed.
+func (q *query) close() {
+	for i := len(q.closers) - 1; i >= 0; i-- {
+		q.closers[i]()
+	}
+	q.closers = nil
+	for _, s := range q.idle {
+		if s != q.env.Stream {
+			s.Close() //nolint:errcheck // nothing is under way on an idle stream
+		}
+	}
+	q.idle = nil
+}
+
+// shared is the state that the operators of a node share, one an execution:
+// made by the first that asks. The key is the node, or has it.
+func shared[T any](q *query, key any, make func() T) T {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.states == nil {
+		q.states = map[any]any{}
+	}
+	if s, ok := q.states[key]; ok {
+		return s.(T)
+	}
+	s := make()
+	q.states[key] = s
+	return s
+}
+
+// claimed keys the operator that gives the rows of a node for all workers.
+type claimed struct{ n planner.Node }
+
+// claim reports whether op, of all workers' operators of node n, is the one to
+// give its rows: the first that asked.
+func (q *query) claim(n planner.Node, op Operator) bool {
+	return shared(q, claimed{n}, func() Operator { return op }) == op
+}
+
+// once runs f at the first call; every caller gets its error. Unlike
+// sync.Once it may be asked whether it is done.
+type once struct {
+	mu   sync.Mutex
+	done bool
+	err  error
+}
+
+func (o *once) do(f func() error) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.done {
+		o.err = f()
+		o.done = true
+	}
+	return o.err
+}
+
+// run has the plan n read to its end by as many workers as pay, each with
+// operators of its own: body drains one. It returns when all have ended, with
+// the first error; the others are told to stop by their context. A small input
+// is read by the caller alone.
+func (w *worker) run(ctx context.Context, n planner.Node, body func(ctx context.Context, w *worker, op Operator) error) error {
+	width := w.q.width(n)
+	if width <= 1 {
+		op, err := w.build(n)
+		if err != nil {
+			return err
+		}
+		err = body(ctx, w, op)
+		return errors.Join(err, op.Close())
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, width)
+	var wg sync.WaitGroup
+	for i := range width {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			if errs[i] = w.q.runOne(ctx, n, body); errs[i] != nil {
+				cancel()
+			}
+		}()
+	}
+	wg.Wait()
+	return firstError(errs)
+}
+
+// runOne is one worker's share of run.
+func (q *query) runOne(ctx context.Context, n planner.Node, body func(context.Context, *worker, Operator) error) (err error) {
+	defer recoverTo(&err)
+	w, err := q.newWorker()
+	if err != nil {
+		return err
+	}
+	defer q.release(w)
+	op, err := w.build(n)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := op.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	return body(ctx, w, op)
+}
+
+// firstError is an error that is the cause, not the cancellation that it led to.
+func firstError(errs []error) error {
+	var first error
+	for _, err := range errs {
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, context.Canceled) {
+			return err
+		}
+		first = err
+	}
+	return first
+}
+
+// counted counts what an operator gives, for EXPLAIN ANALYZE.
+type counted struct {
+	Operator
+	stats *NodeStats
+}
+
+// Next implements Operator.
+func (c *counted) Next(ctx context.Context) (*arrow.Batch, error) {
+	start := time.Now()
+	b, err := c.Operator.Next(ctx)
+	c.stats.Time.Add(int64(time.Since(start)))
+	if b != nil {
+		c.stats.Batches.Add(1)
+		c.stats.Rows.Add(int64(b.Rows))
+	}
+	return b, err
+}
+
+// notSupported is the error for a node that this executor has no operator for yet.
+func notSupported(what string, args ...any) error {
+	return sqltype.Errorf(sqltype.CodeNotSupported, "%s is not supported yet", fmt.Sprintf(what, args...))
+}

@@ -1,0 +1,237 @@
+package exec
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/kernels"
+	"github.com/gpusql/gpusql/planner"
+	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage/arrow"
+)
+
+// scan reads a base table: morsels of its segments, taken in turn by the
+// workers. The filter sees only the columns it needs; the others are fetched
+// for the rows that are left.
+type scan struct {
+	w     *worker
+	n     *planner.Scan
+	state *scanState
+	pred  *predicate
+	need  []int          // offsets in n.Columns + n.Fetch that the predicate reads
+	ids   []int          // table column of each of n.Columns + n.Fetch, RowIDColumn for the row id
+	types []sqltype.Type // of the same
+
+	lead    arrow.Batch // what the predicate reads
+	rowIDs  arrow.Slab
+	bitmap  arrow.Slab
+	visible arrow.Slab // numbers of visible rows
+	view    slicer
+	cut     gathered // the predicate's columns without invisible rows
+	out     gathered
+}
+
+// scanState is what the workers' scans of a node share: where the next morsel is.
+type scanState struct {
+	snap arrow.Snap
+	rows []int // of each segment when the scan began
+	ends []int64
+	next atomic.Int64
+}
+
+func newScanState(snap arrow.Snap, morsel int, zone []zoneTest) *scanState {
+	s := &scanState{snap: snap}
+	var total int64
+	for _, g := range snap.Segments {
+		n := g.Rows()
+		if skipped(zone, g) {
+			n = 0
+		}
+		s.rows = append(s.rows, n)
+		total += int64((n + morsel - 1) / morsel)
+		s.ends = append(s.ends, total)
+	}
+	return s
+}
+
+// take is the next morsel: rows lo to hi of a segment; nil at the end.
+func (s *scanState) take(morsel int) (g *arrow.Segment, lo, hi int) {
+	m := s.next.Add(1) - 1
+	for i, end := range s.ends {
+		if m < end {
+			if i > 0 {
+				m -= s.ends[i-1]
+			}
+			lo = int(m) * morsel
+			return s.snap.Segments[i], lo, min(lo+morsel, s.rows[i])
+		}
+	}
+	return nil, 0, 0
+}
+
+func newScan(w *worker, n *planner.Scan) (Operator, error) {
+	snap, err := w.q.env.Data.Snap(n.Table)
+	if err != nil {
+		return nil, err
+	}
+	mem := w.q.env.Memory
+	s := &scan{w: w, n: n, view: slicer{mem: mem}, cut: gathered{mem: mem}, out: gathered{mem: mem}}
+	all := append(append([]planner.ColDef{}, n.Columns...), n.Fetch...)
+	for i, src := range append(append([]int{}, n.Source...), n.FetchSource...) {
+		s.types = append(s.types, all[i].Type)
+		if src != planner.RowIDColumn {
+			src = n.Table.Columns[src].ID
+		}
+		s.ids = append(s.ids, src)
+	}
+	s.state = shared(w.q, n, func() *scanState {
+		return newScanState(snap, w.q.batchRows, zoneTests(n.Filter, all, s.ids, w.q.env.Params))
+	})
+	if n.Filter == nil {
+		return s, nil
+	}
+	var cols []planner.ColDef
+	for i, c := range all {
+		if planner.Uses(n.Filter, c.ID) {
+			s.need = append(s.need, i)
+			cols = append(cols, c)
+		}
+	}
+	if s.pred, err = w.compilePredicate(n.Filter, cols); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Next implements Operator.
+func (s *scan) Next(ctx context.Context) (*arrow.Batch, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		g, lo, hi := s.state.take(s.w.q.batchRows)
+		if g == nil {
+			return nil, nil
+		}
+		b, err := s.morsel(g, lo, hi)
+		if b != nil || err != nil {
+			return b, err
+		}
+	}
+}
+
+// morsel reads rows lo to hi of a segment; nil when none is left.
+func (s *scan) morsel(g *arrow.Segment, lo, hi int) (*arrow.Batch, error) {
+	n := hi - lo
+	mem := s.w.q.env.Memory
+	bits, err := s.bitmap.Reserve(mem, kernels.BitmapBytes(n))
+	if err != nil {
+		return nil, err
+	}
+	seen := g.Visible(s.state.snap, lo, hi, bits)
+	if seen == 0 {
+		return nil, nil
+	}
+	var idx device.Ptr // rows of the morsel, 0 for all
+	if seen < n {
+		if idx, err = s.visible.Reserve(mem, kernels.SelectBytes(n)); err != nil {
+			return nil, err
+		}
+		if _, err = kernels.SelectBits(s.w.stream, bits, 0, n, idx); err != nil {
+			return nil, err
+		}
+	}
+	if s.pred == nil {
+		return s.emit(g, lo, n, idx, seen)
+	}
+	if seen, err = s.filter(g, lo, n, idx, seen); err != nil || seen == 0 {
+		return nil, err
+	}
+	picked := s.pred.index.Ptr()
+	if idx != 0 { // the predicate saw the visible rows only: their numbers' numbers
+		vec := kernels.Vec{Data: idx}
+		to := kernels.Vec{Data: bits}
+		if to.Data, err = s.bitmap.Reserve(mem, 4*n); err != nil {
+			return nil, err
+		}
+		if err := kernels.Gather(s.w.stream, 4, &to, vec, picked, seen); err != nil {
+			return nil, err
+		}
+		picked = to.Data
+	} else if seen == n {
+		picked = 0
+	}
+	return s.emit(g, lo, n, picked, seen)
+}
+
+// filter runs the predicate on the visible rows.
+func (s *scan) filter(g *arrow.Segment, lo, n int, idx device.Ptr, seen int) (int, error) {
+	s.lead.Columns = s.lead.Columns[:0]
+	s.lead.Rows = n
+	for _, i := range s.need {
+		c, err := s.column(g, i, lo, n)
+		if err != nil {
+			return 0, err
+		}
+		s.lead.Columns = append(s.lead.Columns, c)
+	}
+	b := &s.lead
+	if idx != 0 {
+		s.cut.reset(len(b.Columns), seen)
+		for i, c := range b.Columns {
+			if err := s.cut.pick(s.w.stream, i, c, idx, seen); err != nil {
+				return 0, err
+			}
+		}
+		b = &s.cut.out
+	}
+	return s.pred.pick(b)
+}
+
+// emit makes the result of the rows at idx of a morsel, all of them for 0.
+func (s *scan) emit(g *arrow.Segment, lo, n int, idx device.Ptr, rows int) (*arrow.Batch, error) {
+	width := len(s.n.Columns)
+	s.out.reset(width, rows)
+	for i := range width {
+		c, err := s.column(g, i, lo, n)
+		if err != nil {
+			return nil, err
+		}
+		if idx == 0 {
+			s.out.out.Columns[i] = c
+			continue
+		}
+		if err := s.out.pick(s.w.stream, i, c, idx, rows); err != nil {
+			return nil, err
+		}
+	}
+	return &s.out.out, nil
+}
+
+// column is a morsel of a column.
+func (s *scan) column(g *arrow.Segment, i, lo, n int) (arrow.Column, error) {
+	if s.ids[i] == planner.RowIDColumn {
+		p, err := s.rowIDs.Reserve(s.w.q.env.Memory, 8*n)
+		if err != nil {
+			return arrow.Column{}, err
+		}
+		err = kernels.Sequence(s.w.stream, p, arrow.RowID(g.ID(), lo), 1, n)
+		return arrow.Column{Type: sqltype.Int64, Vec: kernels.Vec{Data: p}}, err
+	}
+	c := g.Column(s.ids[i])
+	c.Type = s.types[i]
+	return s.view.column(s.w.stream, i, c, lo, lo+n)
+}
+
+// Close implements Operator.
+func (s *scan) Close() error {
+	s.pred.close()
+	s.rowIDs.Release()
+	s.bitmap.Release()
+	s.visible.Release()
+	s.view.release()
+	s.cut.release()
+	s.out.release()
+	return nil
+}

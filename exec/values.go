@@ -1,0 +1,181 @@
+package exec
+
+import (
+	"context"
+	"math"
+
+	"github.com/gpusql/gpusql/kernels"
+	"github.com/gpusql/gpusql/planner"
+	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage/arrow"
+)
+
+// values gives a list of rows, each computed as a row of one batch.
+type values struct {
+	w    *worker
+	n    *planner.Values
+	at   int // the next row
+	rows *rowStore
+	out  arrow.Batch
+}
+
+func newValues(w *worker, n *planner.Values) (Operator, error) {
+	return &values{w: w, n: n}, nil
+}
+
+// Next implements Operator.
+func (v *values) Next(ctx context.Context) (*arrow.Batch, error) {
+	if v.at >= len(v.n.Rows) || !v.w.q.claim(v.n, v) {
+		return nil, nil
+	}
+	if len(v.n.Columns) == 0 {
+		v.out.Rows = min(len(v.n.Rows)-v.at, v.w.q.batchRows)
+		v.at += v.out.Rows
+		return &v.out, nil
+	}
+	if v.rows != nil {
+		v.rows.release()
+	}
+	v.rows = newRowStore(v.w.q.env.Memory, v.n.Columns)
+	end := min(v.at+v.w.q.batchRows, len(v.n.Rows))
+	for ; v.at < end; v.at++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := v.row(v.n.Rows[v.at]); err != nil {
+			return nil, err
+		}
+	}
+	return v.rows.all(), nil
+}
+
+// row computes one row.
+func (v *values) row(exprs []planner.Expr) error {
+	x, err := v.w.compile(exprs, nil)
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	b, err := x.run(&arrow.Batch{Rows: 1})
+	if err != nil {
+		return err
+	}
+	return v.rows.add(v.w.stream, b)
+}
+
+// Close implements Operator.
+func (v *values) Close() error {
+	if v.rows != nil {
+		v.rows.release()
+		v.rows = nil
+	}
+	return nil
+}
+
+// series gives generate_series and range: integers, or anything else that its
+// arguments' type can count.
+type series struct {
+	w          *worker
+	n          *planner.TableFunc
+	next, last int64
+	step       int64
+	left       uint64
+	ready      bool
+	slab       arrow.Slab
+	out        arrow.Batch
+}
+
+func newTableFunc(w *worker, n *planner.TableFunc) (Operator, error) {
+	switch n.Name {
+	case "generate_series", "range":
+		return &series{w: w, n: n}, nil
+	}
+	return nil, notSupported("table function %s", n.Name)
+}
+
+// start computes the arguments.
+func (s *series) start() error {
+	x, err := s.w.compile(s.n.Args, nil)
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	b, err := x.run(&arrow.Batch{Rows: 1})
+	if err != nil {
+		return err
+	}
+	args := [3]int64{0, 0, 1}
+	for i := range b.Columns {
+		d, err := s.w.datum(&b.Columns[i])
+		if err != nil {
+			return err
+		}
+		if d.Null {
+			return nil
+		}
+		if !d.Type.Kind.IsInteger() {
+			return notSupported("%s over %s", s.n.Name, d.Type)
+		}
+		args[i] = d.I
+	}
+	if len(b.Columns) == 1 {
+		args = [3]int64{0, args[0], 1}
+	}
+	if args[2] == 0 {
+		return sqltype.Errorf(sqltype.CodeInvalidParameter, "step size cannot equal zero")
+	}
+	s.next, s.last, s.step = args[0], args[1], args[2]
+	if s.n.Name == "range" { // the end is not of it
+		if s.next == s.last {
+			return nil
+		}
+		if s.step > 0 && s.last > math.MinInt64 {
+			s.last--
+		} else if s.step < 0 && s.last < math.MaxInt64 {
+			s.last++
+		}
+	}
+	if s.step > 0 && s.next <= s.last {
+		s.left = (uint64(s.last)-uint64(s.next))/uint64(s.step) + 1
+	} else if s.step < 0 && s.next >= s.last {
+		s.left = (uint64(s.next)-uint64(s.last))/uint64(-s.step) + 1
+	}
+	return nil
+}
+
+// Next implements Operator.
+func (s *series) Next(ctx context.Context) (*arrow.Batch, error) {
+	if !s.ready {
+		s.ready = true
+		if !s.w.q.claim(s.n, s) {
+			return nil, nil
+		}
+		if err := s.start(); err != nil {
+			return nil, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	n := int(min(s.left, uint64(s.w.q.batchRows)))
+	if n == 0 {
+		return nil, nil
+	}
+	p, err := s.slab.Reserve(s.w.q.env.Memory, 8*n)
+	if err != nil {
+		return nil, err
+	}
+	if err := kernels.Sequence(s.w.stream, p, s.next, s.step, n); err != nil {
+		return nil, err
+	}
+	s.left -= uint64(n)
+	s.next += int64(n) * s.step
+	s.out = arrow.Batch{Rows: n, Columns: []arrow.Column{{Type: sqltype.Int64, Vec: kernels.Vec{Data: p}}}}
+	return &s.out, nil
+}
+
+// Close implements Operator.
+func (s *series) Close() error {
+	s.slab.Release()
+	return nil
+}

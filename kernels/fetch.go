@@ -1,0 +1,119 @@
+package kernels
+
+import (
+	"fmt"
+
+	"github.com/gpusql/gpusql/device"
+)
+
+type fetchArgs struct {
+	Dst, Src Vec
+	Idx      device.Ptr
+	At       uint64
+}
+
+func fetchKernel[T any](name string) *device.Kernel[fetchArgs] {
+	return &device.Kernel[fetchArgs]{Name: name, Host: fetchHost[T]}
+}
+
+// They write bits of a word that other calls write too: in one piece.
+var (
+	fetch1  = fetchKernel[uint8]("fetch1")
+	fetch2  = fetchKernel[uint16]("fetch2")
+	fetch4  = fetchKernel[uint32]("fetch4")
+	fetch8  = fetchKernel[uint64]("fetch8")
+	fetch16 = fetchKernel[View]("fetch16")
+)
+
+// Fetch sets rows at to at+n of dst to rows idx of src, without a dictionary.
+// It is Gather for a destination that is put together of several sources, in
+// order of at; dst has a bitmap.
+func Fetch(s device.Stream, width int, dst Vec, at int, src Vec, idx device.Ptr, n int) error {
+	a := fetchArgs{Dst: dst, Src: src, Idx: idx, At: uint64(at)}
+	switch width {
+	case 1:
+		return device.Launch(s, fetch1, n, a)
+	case 2:
+		return device.Launch(s, fetch2, n, a)
+	case 4:
+		return device.Launch(s, fetch4, n, a)
+	case 8:
+		return device.Launch(s, fetch8, n, a)
+	case 16:
+		return device.Launch(s, fetch16, n, a)
+	default:
+		panic(fmt.Sprintf("kernels: fetch of width %d", width))
+	}
+}
+
+func fetchHost[T any](a *fetchArgs, lo, hi int) {
+	at := int(a.At)
+	dst := device.View[T](a.Dst.Data, at+hi)[at:]
+	valid := device.View[uint64](a.Dst.Valid, (at+hi+63)/64)
+	idx := device.View[uint32](a.Idx, hi)
+	srcValid := device.View[uint64](a.Src.Valid, maxRows/64)
+	src := device.View[T](a.Src.Data, maxRows)
+	var codes []uint32
+	if a.Src.Dict != 0 {
+		codes = device.View[uint32](a.Src.Data, maxRows)
+		src = device.View[T](a.Src.Dict, int(a.Src.DictLen))
+	}
+	for i, r := range idx {
+		bit := uint64(1)
+		if srcValid != nil {
+			bit = srcValid[r>>6] >> (r & 63) & 1
+		}
+		w, off := (at+i)>>6, (at+i)&63
+		valid[w] = valid[w]&^(1<<off) | bit<<off
+		if codes != nil {
+			if r = codes[r]; int(r) >= len(src) { // under a NULL
+				continue
+			}
+		}
+		dst[i] = src[r]
+	}
+}
+
+func flattenKernel[T any](name string) *device.Kernel[gatherArgs] {
+	return &device.Kernel[gatherArgs]{Name: name, Host: func(a *gatherArgs, lo, hi int) {
+		dst := device.View[T](a.Dst.Data, hi)[lo:hi]
+		codes := device.View[uint32](a.Src.Data, hi)[lo:hi]
+		dict := device.View[T](a.Src.Dict, int(a.Src.DictLen))
+		var zero T
+		for i, c := range codes {
+			if int(c) < len(dict) {
+				dst[i] = dict[c]
+			} else { // under a NULL
+				dst[i] = zero
+			}
+		}
+	}}
+}
+
+var (
+	flatten1  = flattenKernel[uint8]("flatten1")
+	flatten2  = flattenKernel[uint16]("flatten2")
+	flatten4  = flattenKernel[uint32]("flatten4")
+	flatten8  = flattenKernel[uint64]("flatten8")
+	flatten16 = flattenKernel[View]("flatten16")
+)
+
+// FlattenWidth sets dst to the n values of src, of width bytes, without a
+// dictionary.
+func FlattenWidth(s device.Stream, width int, dst, src Vec, n int) error {
+	a := gatherArgs{Dst: dst, Src: src}
+	switch width {
+	case 1:
+		return device.Launch(s, flatten1, n, a)
+	case 2:
+		return device.Launch(s, flatten2, n, a)
+	case 4:
+		return device.Launch(s, flatten4, n, a)
+	case 8:
+		return device.Launch(s, flatten8, n, a)
+	case 16:
+		return device.Launch(s, flatten16, n, a)
+	default:
+		panic(fmt.Sprintf("kernels: flatten of width %d", width))
+	}
+}
