@@ -98,7 +98,7 @@ func (a *finalArgs) result(i int) ([2]uint64, bool) {
 		if a.Final.Type.Phys() == sqltype.PhysF32 {
 			v = float64(float32(v))
 		}
-		return float(v), s.n > 0 || a.Final.Op == FinalTotal
+		return floatCell(v), s.n > 0 || a.Final.Op == FinalTotal
 	case AggMin, AggMax, AggFirst, AggLast:
 		c := atRow[cell](a.State, i)
 		return c.v, c.seen != 0
@@ -116,15 +116,15 @@ func (a *finalArgs) result(i int) ([2]uint64, bool) {
 	}
 }
 
-func float(f float64) [2]uint64 { return [2]uint64{math.Float64bits(f)} }
+func floatCell(f float64) [2]uint64 { return [2]uint64{math.Float64bits(f)} }
 
 func (a *finalArgs) sum(s *sumState) ([2]uint64, bool) {
 	if a.Final.Type.Kind.IsFloat() {
 		f := wideFloat(s.lo, s.hi) / math.Pow10(a.Final.Scale)
 		if a.Final.Op == FinalAvg {
-			return float(f / float64(s.n)), s.n > 0
+			return floatCell(f / float64(s.n)), s.n > 0
 		}
-		return float(f), s.n > 0 || a.Final.Op == FinalTotal
+		return floatCell(f), s.n > 0 || a.Final.Op == FinalTotal
 	}
 	if a.Final.Type.Phys() != sqltype.PhysI128 && s.hi != uint64(int64(s.lo)>>63) || !fits38(s.lo, s.hi) {
 		*a.Fail = sqltype.Errorf(sqltype.CodeOutOfRange, "the sum is out of range of %s", a.Final.Type)
@@ -156,13 +156,13 @@ func fits38(lo, hi uint64) bool {
 func (a *finalArgs) moments(m *momentState) ([2]uint64, bool) {
 	switch a.Final.Op {
 	case FinalVarSamp:
-		return float(m.m2 / (m.n - 1)), m.n > 1
+		return floatCell(m.m2 / (m.n - 1)), m.n > 1
 	case FinalVarPop:
-		return float(m.m2 / m.n), m.n > 0
+		return floatCell(m.m2 / m.n), m.n > 0
 	case FinalStddevSamp:
-		return float(math.Sqrt(m.m2 / (m.n - 1))), m.n > 1
+		return floatCell(math.Sqrt(m.m2 / (m.n - 1))), m.n > 1
 	case FinalStddevPop:
-		return float(math.Sqrt(m.m2 / m.n)), m.n > 0
+		return floatCell(math.Sqrt(m.m2 / m.n)), m.n > 0
 	default:
 		panic(fmt.Sprintf("kernels: result %d of moments", a.Final.Op))
 	}
@@ -172,32 +172,32 @@ func (a *finalArgs) pairs(p *pairState) ([2]uint64, bool) {
 	some := p.n > 0
 	switch a.Final.Op {
 	case FinalCovarSamp:
-		return float(p.xy / (p.n - 1)), p.n > 1
+		return floatCell(p.xy / (p.n - 1)), p.n > 1
 	case FinalCovarPop:
-		return float(p.xy / p.n), some
+		return floatCell(p.xy / p.n), some
 	case FinalCorr:
-		return float(p.xy / math.Sqrt(p.xx*p.yy)), some && p.xx != 0 && p.yy != 0
+		return floatCell(p.xy / math.Sqrt(p.xx*p.yy)), some && p.xx != 0 && p.yy != 0
 	case FinalRegrAvgX:
-		return float(p.meanX), some
+		return floatCell(p.meanX), some
 	case FinalRegrAvgY:
-		return float(p.meanY), some
+		return floatCell(p.meanY), some
 	case FinalRegrCount:
 		return [2]uint64{uint64(p.n)}, true
 	case FinalRegrSlope:
-		return float(p.xy / p.xx), some && p.xx != 0
+		return floatCell(p.xy / p.xx), some && p.xx != 0
 	case FinalRegrIntercept:
-		return float(p.meanY - p.xy/p.xx*p.meanX), some && p.xx != 0
+		return floatCell(p.meanY - p.xy/p.xx*p.meanX), some && p.xx != 0
 	case FinalRegrR2:
 		if p.yy == 0 {
-			return float(1), some && p.xx != 0
+			return floatCell(1), some && p.xx != 0
 		}
-		return float(p.xy * p.xy / (p.xx * p.yy)), some && p.xx != 0
+		return floatCell(p.xy * p.xy / (p.xx * p.yy)), some && p.xx != 0
 	case FinalRegrSXX:
-		return float(p.xx), some
+		return floatCell(p.xx), some
 	case FinalRegrSXY:
-		return float(p.xy), some
+		return floatCell(p.xy), some
 	case FinalRegrSYY:
-		return float(p.yy), some
+		return floatCell(p.yy), some
 	default:
 		panic(fmt.Sprintf("kernels: result %d of pairs", a.Final.Op))
 	}

@@ -116,3 +116,32 @@ func selectBitsHost(a *selectArgs, lo, hi int) {
 	}
 	device.View[uint64](a.Count, 1)[0] = uint64(k)
 }
+
+var whereTrue = &device.Kernel[selectArgs]{Name: "where_true", Host: whereTrueHost}
+
+// WhereTrue writes to bitmap out the rows of bitmap valid (0: all) for which
+// pred is true.
+func WhereTrue(s device.Stream, valid device.Ptr, pred Vec, n int, out device.Ptr) error {
+	return device.Launch(s, whereTrue, n, selectArgs{Pred: pred, Mask: valid, Out: out})
+}
+
+func whereTrueHost(a *selectArgs, lo, hi int) {
+	pred := device.View[uint8](a.Pred.Data, hi)
+	words := (hi + 63) / 64
+	valid := device.View[uint64](a.Pred.Valid, words)
+	mask := device.View[uint64](a.Mask, words)
+	out := device.View[uint64](a.Out, words)
+	for w := range out {
+		var word uint64
+		for i, p := range pred[w*64 : min(hi, w*64+64)] {
+			word |= uint64(p&1) << i
+		}
+		if valid != nil {
+			word &= valid[w]
+		}
+		if mask != nil {
+			word &= mask[w]
+		}
+		out[w] = word
+	}
+}

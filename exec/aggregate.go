@@ -1,0 +1,289 @@
+package exec
+
+import (
+	"context"
+	"sync"
+
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/kernels"
+	"github.com/gpusql/gpusql/planner"
+	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage/arrow"
+)
+
+// aggregate groups its input. Every worker that reads fills tables of its own,
+// which are merged; the groups are then given out in runs, to the operators of
+// all workers.
+type aggregate struct {
+	w     *worker
+	n     *planner.Aggregate
+	state *aggShared
+	keys  keyBatch
+	data  []arrow.Slab
+	valid []arrow.Slab
+	out   arrow.Batch
+}
+
+// aggShared is what the aggregates of all workers share.
+type aggShared struct {
+	once once
+	spec *aggSpec
+
+	mu     sync.Mutex
+	tables []*aggTable // by grouping set
+	set    int         // what is given out next
+	at     int
+}
+
+func newAggregate(w *worker, n *planner.Aggregate) (Operator, error) {
+	spec, err := newAggSpec(n)
+	if err != nil {
+		return nil, err
+	}
+	state := shared(w.q, n, func() *aggShared { return &aggShared{spec: spec} })
+	return &aggregate{w: w, n: n, state: state}, nil
+}
+
+// Next implements Operator.
+func (o *aggregate) Next(ctx context.Context) (*arrow.Batch, error) {
+	if err := o.state.once.do(func() error { return o.build(ctx) }); err != nil {
+		return nil, err
+	}
+	set, lo, hi := o.state.take(max(64, o.w.q.batchRows&^63))
+	if lo == hi {
+		return nil, nil
+	}
+	return o.give(set, lo, hi)
+}
+
+// build reads the input.
+func (o *aggregate) build(ctx context.Context) error {
+	st := o.state
+	var parts [][]*aggTable
+	o.w.q.onClose(func() {
+		for _, tables := range parts {
+			for _, t := range tables {
+				t.release()
+			}
+		}
+	})
+	err := o.w.run(ctx, o.n.Input, func(ctx context.Context, w *worker, op Operator) error {
+		tables := make([]*aggTable, len(st.spec.sets))
+		for i, set := range st.spec.sets {
+			tables[i] = newAggTable(w.q.env, st.spec, set)
+		}
+		st.mu.Lock()
+		parts = append(parts, tables)
+		st.mu.Unlock()
+		return o.fill(ctx, w, op, tables)
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range parts[1:] {
+		for i, t := range parts[0] {
+			if err := t.merge(o.w.stream, p[i]); err != nil {
+				return err
+			}
+			p[i].release()
+		}
+	}
+	for _, t := range parts[0] {
+		if err := t.settle(o.w.stream); err != nil {
+			return err
+		}
+	}
+	st.tables = parts[0]
+	return nil
+}
+
+// fill is one worker's reading.
+func (o *aggregate) fill(ctx context.Context, w *worker, op Operator, tables []*aggTable) error {
+	exprs, err := w.compile(o.state.spec.exprs, o.n.Input.Cols())
+	if err != nil {
+		return err
+	}
+	defer exprs.close()
+	flat := flattener{w: w}
+	defer flat.release()
+	for {
+		b, err := op.Next(ctx)
+		if b == nil || err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		x, err := exprs.run(b)
+		if err != nil {
+			return err
+		}
+		if err := flat.fixed(x); err != nil {
+			return err
+		}
+		for _, t := range tables {
+			if err := t.add(w.stream, x); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// take gives out the next run of groups.
+func (st *aggShared) take(rows int) (set, lo, hi int) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for st.set < len(st.tables) {
+		n := st.tables[st.set].len()
+		if st.at < n {
+			set, lo, hi = st.set, st.at, min(n, st.at+rows)
+			st.at = hi
+			return set, lo, hi
+		}
+		st.set, st.at = st.set+1, 0
+	}
+	return 0, 0, 0
+}
+
+// give makes the batch of groups lo to hi of a grouping set.
+func (o *aggregate) give(set, lo, hi int) (*arrow.Batch, error) {
+	t := o.state.tables[set]
+	s, mem, n := o.w.stream, o.w.q.env.Memory, hi-lo
+	o.out.Rows, o.out.Columns = n, o.out.Columns[:0]
+	for i := range o.n.Groups {
+		c := arrow.Column{Type: o.n.Groups[i].Col.Type}
+		var err error
+		if c.Vec, err = o.room(i, c.Type.Phys(), n); err != nil {
+			return nil, err
+		}
+		at := -1
+		for k, g := range t.set {
+			if g == i {
+				at = k
+			}
+		}
+		if at >= 0 {
+			err = t.groups.Key(s, at, lo, hi, c.Vec)
+		} else { // not in this set: NULL
+			if err = kernels.Zero(s, c.Vec.Data, n*c.Type.Phys().Width()); err == nil {
+				err = kernels.Zero(s, c.Vec.Valid, kernels.BitmapBytes(n))
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		o.out.Columns = append(o.out.Columns, c)
+	}
+	for i, f := range o.state.spec.finals {
+		c := arrow.Column{Type: o.n.Aggs[i].Col.Type}
+		var err error
+		if c.Vec, err = o.room(len(o.n.Groups)+i, c.Type.Phys(), n); err != nil {
+			return nil, err
+		}
+		a := o.state.spec.states[f.state].agg
+		if err := a.Final(s, t.states[f.state].Ptr()+device.Ptr(lo*a.Bytes()), f.final, n, c.Vec); err != nil {
+			return nil, err
+		}
+		o.out.Columns = append(o.out.Columns, c)
+	}
+	if o.n.Grouping.ID != 0 {
+		if err := o.grouping(mem, t.set, n); err != nil {
+			return nil, err
+		}
+	}
+	return &o.out, nil
+}
+
+// grouping adds the column that says which group columns are not in the set.
+func (o *aggregate) grouping(mem device.Allocator, set []int, n int) error {
+	var bits int64
+	for range o.n.Groups {
+		bits = bits<<1 | 1
+	}
+	for _, g := range set {
+		bits &^= 1 << (len(o.n.Groups) - 1 - g)
+	}
+	vec, err := o.room(len(o.out.Columns), sqltype.PhysI64, n)
+	if err != nil {
+		return err
+	}
+	vec.Valid = 0
+	o.out.Columns = append(o.out.Columns, arrow.Column{Type: sqltype.Int64, Vec: vec})
+	return kernels.Sequence(o.w.stream, vec.Data, bits, 0, n)
+}
+
+func (o *aggregate) room(i int, p sqltype.Phys, n int) (v kernels.Vec, err error) {
+	for len(o.data) <= i {
+		o.data, o.valid = append(o.data, arrow.Slab{}), append(o.valid, arrow.Slab{})
+	}
+	if v.Data, err = o.data[i].Reserve(o.w.q.env.Memory, n*p.Width()); err != nil {
+		return v, err
+	}
+	v.Valid, err = o.valid[i].Reserve(o.w.q.env.Memory, kernels.BitmapBytes(n))
+	return v, err
+}
+
+// Close implements Operator.
+func (o *aggregate) Close() error {
+	for i := range o.data {
+		o.data[i].Release()
+		o.valid[i].Release()
+	}
+	o.keys.release()
+	return nil
+}
+
+// flattener gives columns of fixed width without a dictionary: steps over keys
+// and arguments know dictionaries of text only.
+type flattener struct {
+	w     *worker
+	slabs []arrow.Slab
+}
+
+// fixed replaces the columns of b of fixed width that need it.
+func (f *flattener) fixed(b *arrow.Batch) error {
+	for i := range b.Columns {
+		if b.Columns[i].Type.Phys() != sqltype.PhysStr {
+			if err := f.column(b, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// all replaces every column of b that has a dictionary.
+func (f *flattener) all(b *arrow.Batch) error {
+	for i := range b.Columns {
+		if err := f.column(b, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *flattener) column(b *arrow.Batch, i int) error {
+	c := &b.Columns[i]
+	if c.Vec.Dict == 0 {
+		return nil
+	}
+	p := c.Type.Phys()
+	for len(f.slabs) <= i {
+		f.slabs = append(f.slabs, arrow.Slab{})
+	}
+	to, err := f.slabs[i].Reserve(f.w.q.env.Memory, b.Rows*p.Width())
+	if err != nil {
+		return err
+	}
+	if err := kernels.FlattenWidth(f.w.stream, p.Width(), kernels.Vec{Data: to}, c.Vec, b.Rows); err != nil {
+		return err
+	}
+	c.Vec = kernels.Vec{Data: to, Valid: c.Vec.Valid}
+	return nil
+}
+
+func (f *flattener) release() {
+	for i := range f.slabs {
+		f.slabs[i].Release()
+	}
+}

@@ -1,0 +1,180 @@
+package exec
+
+import (
+	"reflect"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/kernels"
+	"github.com/gpusql/gpusql/planner"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// aggSpec is an Aggregate node made into what its tables keep: states, which
+// several results may share (sum(x), avg(x) and a count of x are one), over
+// expressions, which several states may share.
+type aggSpec struct {
+	exprs  []planner.Expr // the groups first
+	groups int
+	sets   [][]int
+	states []aggState
+	finals []aggFinal
+}
+
+// aggState is a state: over expressions Arg and Second (-1: none), for rows
+// where Filter (-1: none) is true.
+type aggState struct {
+	agg                 kernels.Agg
+	arg, second, filter int
+	distinct            bool
+}
+
+// aggFinal is a result column.
+type aggFinal struct {
+	state int
+	final kernels.Final
+}
+
+func newAggSpec(n *planner.Aggregate) (*aggSpec, error) {
+	s := &aggSpec{groups: len(n.Groups), sets: n.Sets}
+	for _, g := range n.Groups {
+		s.exprs = append(s.exprs, g.Expr)
+	}
+	if s.sets == nil {
+		all := make([]int, len(n.Groups))
+		for i := range all {
+			all[i] = i
+		}
+		s.sets = [][]int{all}
+	}
+	for i := range n.Aggs {
+		if err := s.add(&n.Aggs[i]); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// expr is the place of an expression, added unless it is there.
+func (s *aggSpec) expr(e planner.Expr) int {
+	for i, x := range s.exprs {
+		if x == e || reflect.DeepEqual(x, e) {
+			return i
+		}
+	}
+	s.exprs = append(s.exprs, e)
+	return len(s.exprs) - 1
+}
+
+func (s *aggSpec) add(a *planner.Agg) error {
+	st := aggState{arg: -1, second: -1, filter: -1, distinct: a.Distinct}
+	f := kernels.Final{Type: a.Col.Type}
+	var t sqltype.Type
+	if len(a.Args) > 0 {
+		t = a.Args[0].Type()
+	}
+	kind, final, ok := aggKind(a.Func.ID, t)
+	if !ok {
+		return notSupported("aggregate %s", a.Func.Name)
+	}
+	f.Op = final
+	st.agg = kernels.Agg{Kind: kind, Phys: t.Phys()}
+	if t.Kind == sqltype.KindDecimal && f.Type.Kind.IsFloat() {
+		f.Scale = int(t.Scale)
+	}
+	if a.Filter != nil {
+		st.filter = s.expr(a.Filter)
+	}
+	switch {
+	case a.Func.ID == catalog.FuncCountIf:
+		cond := a.Args[0]
+		if a.Filter != nil {
+			cond = &planner.And{Args: []planner.Expr{cond, a.Filter}}
+		}
+		st.filter = s.expr(cond)
+	case kind == kernels.AggMoments || kind == kernels.AggPairs:
+		st.agg.Phys = sqltype.PhysF64
+		st.arg = s.expr(asFloat(a.Args[0]))
+		if kind == kernels.AggPairs {
+			st.second = s.expr(asFloat(a.Args[1]))
+		}
+	case len(a.Args) > 0:
+		st.arg = s.expr(a.Args[0])
+	}
+	switch kind {
+	case kernels.AggMin, kernels.AggMax, kernels.AggBitAnd, kernels.AggBitOr, kernels.AggFirst:
+		st.distinct = false // a second time changes nothing
+	}
+	for i, have := range s.states {
+		if have == st {
+			s.finals = append(s.finals, aggFinal{i, f})
+			return nil
+		}
+	}
+	s.states = append(s.states, st)
+	s.finals = append(s.finals, aggFinal{len(s.states) - 1, f})
+	return nil
+}
+
+func asFloat(e planner.Expr) planner.Expr {
+	if e.Type().Kind == sqltype.KindFloat64 {
+		return e
+	}
+	return &planner.Cast{X: e, To: sqltype.Float64}
+}
+
+// aggKind is the state and the result of an aggregate over values of t.
+func aggKind(id catalog.FuncID, t sqltype.Type) (kernels.AggKind, kernels.FinalOp, bool) {
+	sum := kernels.AggSum
+	if t.Kind.IsFloat() {
+		sum = kernels.AggSumFloat
+	}
+	switch id {
+	case catalog.FuncCount, catalog.FuncCountIf:
+		return kernels.AggCount, kernels.FinalValue, true
+	case catalog.FuncSum:
+		return sum, kernels.FinalValue, true
+	case catalog.FuncAvg:
+		return sum, kernels.FinalAvg, true
+	case catalog.FuncTotal:
+		return sum, kernels.FinalTotal, true
+	case catalog.FuncMin, catalog.FuncBoolAnd:
+		return kernels.AggMin, kernels.FinalValue, true
+	case catalog.FuncMax, catalog.FuncBoolOr:
+		return kernels.AggMax, kernels.FinalValue, true
+	case catalog.FuncAnyValue, catalog.FuncFirst:
+		return kernels.AggFirst, kernels.FinalValue, true
+	case catalog.FuncLast:
+		return kernels.AggLast, kernels.FinalValue, true
+	case catalog.FuncBitAndAgg:
+		return kernels.AggBitAnd, kernels.FinalValue, true
+	case catalog.FuncBitOrAgg:
+		return kernels.AggBitOr, kernels.FinalValue, true
+	case catalog.FuncBitXorAgg:
+		return kernels.AggBitXor, kernels.FinalValue, true
+	case catalog.FuncVarSamp:
+		return kernels.AggMoments, kernels.FinalVarSamp, true
+	case catalog.FuncVarPop:
+		return kernels.AggMoments, kernels.FinalVarPop, true
+	case catalog.FuncStddevSamp:
+		return kernels.AggMoments, kernels.FinalStddevSamp, true
+	case catalog.FuncStddevPop:
+		return kernels.AggMoments, kernels.FinalStddevPop, true
+	}
+	op, ok := pairFinals[id]
+	return kernels.AggPairs, op, ok
+}
+
+var pairFinals = map[catalog.FuncID]kernels.FinalOp{
+	catalog.FuncCovarSamp:     kernels.FinalCovarSamp,
+	catalog.FuncCovarPop:      kernels.FinalCovarPop,
+	catalog.FuncCorr:          kernels.FinalCorr,
+	catalog.FuncRegrAvgX:      kernels.FinalRegrAvgX,
+	catalog.FuncRegrAvgY:      kernels.FinalRegrAvgY,
+	catalog.FuncRegrCount:     kernels.FinalRegrCount,
+	catalog.FuncRegrIntercept: kernels.FinalRegrIntercept,
+	catalog.FuncRegrR2:        kernels.FinalRegrR2,
+	catalog.FuncRegrSlope:     kernels.FinalRegrSlope,
+	catalog.FuncRegrSXX:       kernels.FinalRegrSXX,
+	catalog.FuncRegrSXY:       kernels.FinalRegrSXY,
+	catalog.FuncRegrSYY:       kernels.FinalRegrSYY,
+}

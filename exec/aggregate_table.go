@@ -1,0 +1,301 @@
+package exec
+
+import (
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/kernels"
+	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage/arrow"
+)
+
+// aggTable is the groups of one grouping set with their states. It belongs to
+// one worker while it fills, and may be read by all afterwards.
+type aggTable struct {
+	env    *Env
+	spec   *aggSpec
+	set    []int
+	layout kernels.KeyLayout
+	groups *kernels.Groups // nil: one group of all rows
+	states []kernels.Array
+	seen   []*kernels.Groups // of a DISTINCT state: its (group, value) pairs
+	pairs  []kernels.KeyLayout
+	heap   *kernels.Heap
+
+	hashes, ids, pairIDs, mask arrow.Slab
+}
+
+func newAggTable(env *Env, spec *aggSpec, set []int) *aggTable {
+	t := &aggTable{env: env, spec: spec, set: set, heap: kernels.NewHeap(env.Memory),
+		states: make([]kernels.Array, len(spec.states)),
+		seen:   make([]*kernels.Groups, len(spec.states)), pairs: make([]kernels.KeyLayout, len(spec.states))}
+	if len(set) > 0 {
+		phys, nullable := make([]sqltype.Phys, len(set)), make([]bool, len(set))
+		for i, g := range set {
+			phys[i], nullable[i] = spec.exprs[g].Type().Phys(), true
+		}
+		t.layout = kernels.NewKeyLayout(phys, nullable)
+		t.groups = kernels.NewGroups(env.Memory, t.layout)
+	}
+	for i, st := range spec.states {
+		if st.distinct && st.arg >= 0 {
+			t.pairs[i] = kernels.NewKeyLayout([]sqltype.Phys{sqltype.PhysU32, st.agg.Phys}, []bool{false, true})
+			t.seen[i] = kernels.NewGroups(env.Memory, t.pairs[i])
+		}
+	}
+	return t
+}
+
+func (t *aggTable) len() int {
+	if t.groups == nil {
+		return 1
+	}
+	return t.groups.Len()
+}
+
+// find gives the groups of n keys, 0 when there is one group.
+func (t *aggTable) find(s device.Stream, keys []kernels.Vec, n int) (device.Ptr, error) {
+	if t.groups == nil {
+		return 0, t.grow(s)
+	}
+	ids, err := t.ids.Reserve(t.env.Memory, 4*n)
+	if err != nil {
+		return 0, err
+	}
+	if err := t.number(s, t.groups, &t.layout, keys, n, ids); err != nil {
+		return 0, err
+	}
+	return ids, t.grow(s)
+}
+
+func (t *aggTable) number(s device.Stream, g *kernels.Groups, l *kernels.KeyLayout, keys []kernels.Vec, n int, ids device.Ptr) error {
+	hashes, err := t.hashes.Reserve(t.env.Memory, 8*n)
+	if err != nil {
+		return err
+	}
+	if t.env.HashZero {
+		err = kernels.HashZero(s, n, hashes)
+	} else {
+		err = kernels.Hash(s, keys, l.Phys, n, hashes)
+	}
+	if err != nil {
+		return err
+	}
+	return g.Find(s, keys, n, hashes, ids)
+}
+
+// grow makes room for the states of all groups.
+func (t *aggTable) grow(s device.Stream) error {
+	for i := range t.states {
+		if err := t.states[i].Grow(t.env.Memory, s, t.states[i].Cap(), t.len()*t.spec.states[i].agg.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add takes the rows of a batch of the spec's expressions.
+func (t *aggTable) add(s device.Stream, b *arrow.Batch) error {
+	keys := make([]kernels.Vec, len(t.set))
+	for i, g := range t.set {
+		keys[i] = b.Columns[g].Vec
+	}
+	ids, err := t.find(s, keys, b.Rows)
+	if err != nil {
+		return err
+	}
+	for i := range t.spec.states {
+		st := &t.spec.states[i]
+		in := kernels.AggInput{IDs: ids, Heap: t.heap}
+		if st.arg >= 0 {
+			in.Src = b.Columns[st.arg].Vec
+		}
+		if st.second >= 0 {
+			in.Second = b.Columns[st.second].Vec
+		}
+		if st.filter >= 0 {
+			mask, err := t.mask.Reserve(t.env.Memory, kernels.BitmapBytes(b.Rows))
+			if err != nil {
+				return err
+			}
+			if err := kernels.WhereTrue(s, in.Src.Valid, b.Columns[st.filter].Vec, b.Rows, mask); err != nil {
+				return err
+			}
+			in.Src.Valid = mask
+		}
+		if t.seen[i] != nil {
+			err = t.note(s, i, ids, in.Src, b.Rows)
+		} else {
+			err = st.agg.Update(s, t.states[i].Ptr(), in, b.Rows)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note remembers the pairs of group and value of a DISTINCT state.
+func (t *aggTable) note(s device.Stream, i int, ids device.Ptr, src kernels.Vec, n int) error {
+	out, err := t.pairIDs.Reserve(t.env.Memory, 8*n)
+	if err != nil {
+		return err
+	}
+	if ids == 0 { // one group: its number is 0 everywhere
+		ids = out + device.Ptr(4*n)
+		if err := kernels.Zero(s, ids, 4*n); err != nil {
+			return err
+		}
+	}
+	return t.number(s, t.seen[i], &t.pairs[i], []kernels.Vec{{Data: ids}, src}, n, out)
+}
+
+// mergeRows is how many groups are merged at a time; a multiple of 64.
+const mergeRows = 1 << 14
+
+// merge adds the groups of another worker's table.
+func (t *aggTable) merge(s device.Stream, o *aggTable) error {
+	var all arrow.Slab // the number here of each group of o
+	defer all.Release()
+	var k keyBatch
+	defer k.release()
+	n := o.len()
+	to, err := all.Reserve(t.env.Memory, 4*n)
+	if err != nil {
+		return err
+	}
+	if err := kernels.Zero(s, to, 4*n); err != nil {
+		return err
+	}
+	for lo := 0; lo < n; lo += mergeRows {
+		hi := min(n, lo+mergeRows)
+		var ids device.Ptr
+		if t.groups != nil {
+			keys, err := k.read(s, t.env.Memory, o.groups, &o.layout, lo, hi)
+			if err != nil {
+				return err
+			}
+			if ids, err = t.find(s, keys, hi-lo); err != nil {
+				return err
+			}
+			if err := kernels.Copy(s, to+device.Ptr(4*lo), ids, 4*(hi-lo)); err != nil {
+				return err
+			}
+		} else if err := t.grow(s); err != nil {
+			return err
+		}
+		for i := range t.states {
+			a := t.spec.states[i].agg
+			if t.seen[i] != nil || o.states[i].Cap() == 0 {
+				continue
+			}
+			if err := a.Merge(s, t.states[i].Ptr(), o.states[i].Ptr()+device.Ptr(lo*a.Bytes()), ids, hi-lo, t.heap); err != nil {
+				return err
+			}
+		}
+	}
+	return t.mergePairs(s, o, to, &k)
+}
+
+// mergePairs adds the pairs of DISTINCT states; to maps the groups.
+func (t *aggTable) mergePairs(s device.Stream, o *aggTable, to device.Ptr, k *keyBatch) error {
+	var mapped arrow.Slab
+	defer mapped.Release()
+	for i := range t.seen {
+		if t.seen[i] == nil {
+			continue
+		}
+		for lo, n := 0, o.seen[i].Len(); lo < n; lo += mergeRows {
+			hi := min(n, lo+mergeRows)
+			keys, err := k.read(s, t.env.Memory, o.seen[i], &o.pairs[i], lo, hi)
+			if err != nil {
+				return err
+			}
+			ids, err := mapped.Reserve(t.env.Memory, 4*(hi-lo))
+			if err != nil {
+				return err
+			}
+			v := kernels.Vec{Data: ids}
+			if err := kernels.Gather(s, 4, &v, kernels.Vec{Data: to}, keys[0].Data, hi-lo); err != nil {
+				return err
+			}
+			if err := t.note(s, i, ids, keys[1], hi-lo); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// settle computes the DISTINCT states, when all rows are in.
+func (t *aggTable) settle(s device.Stream) error {
+	if err := t.grow(s); err != nil {
+		return err
+	}
+	var k keyBatch
+	defer k.release()
+	for i := range t.seen {
+		if t.seen[i] == nil {
+			continue
+		}
+		for lo, n := 0, t.seen[i].Len(); lo < n; lo += mergeRows {
+			hi := min(n, lo+mergeRows)
+			keys, err := k.read(s, t.env.Memory, t.seen[i], &t.pairs[i], lo, hi)
+			if err != nil {
+				return err
+			}
+			in := kernels.AggInput{Src: keys[1], IDs: keys[0].Data, Heap: t.heap}
+			if err := t.spec.states[i].agg.Update(s, t.states[i].Ptr(), in, hi-lo); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *aggTable) release() {
+	if t.groups != nil {
+		t.groups.Release()
+	}
+	for i := range t.states {
+		t.states[i].Release()
+		if t.seen[i] != nil {
+			t.seen[i].Release()
+		}
+	}
+	t.heap.Release()
+	for _, s := range []*arrow.Slab{&t.hashes, &t.ids, &t.pairIDs, &t.mask} {
+		s.Release()
+	}
+}
+
+// keyBatch is memory for the keys of a run of groups, as columns.
+type keyBatch struct {
+	data, valid []arrow.Slab
+}
+
+// read gives the keys of groups lo to hi; good until the next read.
+func (k *keyBatch) read(s device.Stream, m device.Allocator, g *kernels.Groups, l *kernels.KeyLayout, lo, hi int) ([]kernels.Vec, error) {
+	for len(k.data) < len(l.Phys) {
+		k.data, k.valid = append(k.data, arrow.Slab{}), append(k.valid, arrow.Slab{})
+	}
+	out := make([]kernels.Vec, len(l.Phys))
+	for i, p := range l.Phys {
+		var err error
+		if out[i].Data, err = k.data[i].Reserve(m, (hi-lo)*p.Width()); err != nil {
+			return nil, err
+		}
+		if out[i].Valid, err = k.valid[i].Reserve(m, kernels.BitmapBytes(hi-lo)); err != nil {
+			return nil, err
+		}
+		if err := g.Key(s, i, lo, hi, out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (k *keyBatch) release() {
+	for i := range k.data {
+		k.data[i].Release()
+		k.valid[i].Release()
+	}
+}
