@@ -35,7 +35,7 @@ func stringFamilies() []family {
 		// Both leave NULLs out; only a NULL separator makes the result NULL.
 		{Func: Func{ID: FuncConcat, NullIn: true}, signatures: []signature{by(texts)}},
 		{Func: Func{ID: FuncConcatWs, NullIn: true}, signatures: []signature{by(texts)}},
-		{Func: Func{ID: FuncStrpos}, aliases: []string{"instr", "position"}, signatures: []signature{on(i32, str, str)}},
+		{Func: Func{ID: FuncStrpos}, aliases: []string{"instr"}, signatures: []signature{on(i32, str, str)}},
 		test(FuncStartsWith, "prefix", "^@"), test(FuncEndsWith, "suffix"), test(FuncContains),
 		{Func: Func{ID: FuncSplitPart}, signatures: []signature{on(str, str, str, i64)}},
 		{Func: Func{ID: FuncASCII}, aliases: []string{"ord", "unicode"}, signatures: []signature{on(i32, str)}},
