@@ -33,22 +33,25 @@ func (s *Statement) Insert(ctx context.Context, _ device.Stream, t *catalog.Tabl
 	if err := checkNotNull(t, b); err != nil {
 		return 0, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	mark := s.tx.tx.Mark()
 	span, err := s.append(d, t, b)
 	if err != nil {
+		s.tx.tx.UndoTo(mark)
 		return 0, err
 	}
 	return span.FirstRow(), nil
 }
 
-// append adds rows and, unless they are many, their index entries. d.mu is held.
+// append adds rows and, unless they are many, their index entries. What it did
+// before it fails is logged.
 func (s *Statement) append(d *table, t *catalog.Table, b *arrow.Batch) (arrow.Span, error) {
-	mark := s.tx.tx.Mark()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	span, err := d.rows.Append(d.place(t, b), s.snap.Own)
 	if err != nil {
 		return span, err
 	}
+	s.changed = true
 	s.tx.tx.Log(&inserted{d, s.tx.tx, span})
 	if !slices.Contains(s.grown, d) {
 		s.grown = append(s.grown, d)
@@ -64,11 +67,7 @@ func (s *Statement) append(d *table, t *catalog.Table, b *arrow.Batch) (arrow.Sp
 		s.pending[i].spans = append(s.pending[i].spans, span)
 		return span, nil
 	}
-	if err := s.enter(d, t, []arrow.Span{span}); err != nil {
-		s.tx.tx.UndoTo(mark)
-		return span, err
-	}
-	return span, nil
+	return span, s.enter(d, t, []arrow.Span{span})
 }
 
 // waiting is the place in pending of a table, or -1.
@@ -119,6 +118,7 @@ func (s *Statement) Delete(ctx context.Context, _ device.Stream, t *catalog.Tabl
 func (s *Statement) remove(ctx context.Context, d *table, t *catalog.Table, rows []int64) ([]int, error) {
 	snap := d.rows.Snap(s.snap.Version, s.snap.Own)
 	change := &deleted{data: d, tx: s.tx.tx}
+	s.changed = true
 	s.tx.tx.Log(change)
 	gone := make([]int, 0, len(rows))
 	for i, id := range rows {
@@ -161,9 +161,7 @@ func (s *Statement) Update(ctx context.Context, _ device.Stream, t *catalog.Tabl
 			}
 		}
 		if err == nil {
-			d.mu.Lock()
 			_, err = s.append(d, t, b)
-			d.mu.Unlock()
 		}
 	}
 	if err != nil {
@@ -192,8 +190,19 @@ func (c *inserted) Commit(version uint64) {
 	}
 }
 
-// Undo takes the rows back.
+// Undo takes the rows back, and their entries out of all indexes: of one that
+// another transaction made meanwhile too, for it has all rows.
 func (c *inserted) Undo() {
+	c.data.mu.Lock()
+	defer c.data.mu.Unlock()
+	rows := make([]int64, c.span.Hi-c.span.Lo)
+	for i := range rows {
+		rows[i] = c.span.FirstRow() + int64(i)
+	}
+	for _, x := range c.data.list() {
+		keys, _ := x.keysOf(c.span.Segment, c.span.Lo, c.span.Hi)
+		c.data.erase(x, keys, rows)
+	}
 	c.data.rows.Undo(c.span)
 	r := c.data.rows.Retired()
 	if len(r) == 0 {
@@ -228,28 +237,6 @@ func (c *deleted) Commit(version uint64) {
 func (c *deleted) Undo() {
 	for _, id := range c.rows {
 		c.data.rows.UndoDelete(id)
-	}
-}
-
-// entered is entries that a transaction put into an index.
-type entered struct {
-	data *table
-	x    *tableIndex
-	span []arrow.Span
-}
-
-// Commit has nothing to do: readers look at the rows' births.
-func (c *entered) Commit(uint64) {}
-
-// Undo takes the entries out.
-func (c *entered) Undo() {
-	for _, p := range c.span {
-		keys, _ := c.x.keysOf(p.Segment, p.Lo, p.Hi)
-		rows := make([]int64, p.Hi-p.Lo)
-		for i := range rows {
-			rows[i] = arrow.RowID(p.Segment.ID(), p.Lo+i)
-		}
-		c.data.erase(c.x, keys, rows)
 	}
 }
 

@@ -18,6 +18,7 @@ type Statement struct {
 	snap    arrow.Snap // without segments
 	pending []pending  // appended, and not in the indexes yet
 	grown   []*table   // tables that were appended to
+	changed bool       // there is something to undo
 }
 
 // data is the storage of a table as the transaction sees it.
@@ -160,5 +161,7 @@ func (s *Statement) Undo() {
 		s.tx.open = nil
 	}
 	s.pending, s.grown = nil, nil
-	s.tx.RollbackTo(s.start)
+	if s.changed { // a reader's end must not take back what came after its start
+		s.tx.RollbackTo(s.start)
+	}
 }

@@ -553,3 +553,54 @@ func TestTransfers(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// A reader that ends late takes back nothing that came after it began.
+func TestReaderEndsLate(t *testing.T) {
+	d := open(t, 64)
+	tab := d.table("t", primary())
+	x := d.Begin()
+	reader := x.Statement()
+	require.NoError(t, d.insert(x, tab, "1,a"))
+	reader.Undo()
+	require.NoError(t, x.Commit())
+	reader.Undo()
+	require.NoError(t, reader.End(ctx))
+	require.Equal(t, []string{"1,a"}, d.rows(tab))
+}
+
+// An index that is made while another transaction has rows uncommitted gets
+// them, and loses those that are rolled back.
+func TestIndexMadeMeanwhile(t *testing.T) {
+	for _, n := range []int{5, 5000} {
+		d := open(t, 0)
+		tab := d.table("t")
+		var rows []string
+		for i := range n {
+			rows = append(rows, fmt.Sprintf("%d,x", i))
+		}
+		keep, lose := d.Begin(), d.Begin()
+		require.NoError(t, d.insert(keep, tab, rows...))
+		s := lose.Statement()
+		b := d.batch(tab, rows...)
+		_, err := s.Insert(ctx, nil, tab, &b.Batch)
+		require.NoError(t, err)
+
+		x := d.Begin()
+		_, err = x.CreateIndex(ctx, tab, catalog.Index{Name: "i", Unique: true, Keys: []catalog.IndexKey{{Column: 0}}})
+		require.Equal(t, sqltype.CodeSerialization, code(err), "who wins is not known")
+		ix, err := x.CreateIndex(ctx, tab, catalog.Index{Name: "i", Keys: []catalog.IndexKey{{Column: 0}}})
+		require.NoError(t, err)
+		require.NoError(t, x.Commit())
+
+		lose.Rollback()
+		b.Release()
+		require.NoError(t, keep.Commit())
+		x = d.Begin()
+		s = x.Statement()
+		ids, err := s.Seek(ctx, nil, tab, ix, index.Range{}, nil)
+		require.NoError(t, err)
+		require.Len(t, ids, n)
+		require.NoError(t, x.Check())
+		x.Rollback()
+	}
+}

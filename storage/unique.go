@@ -27,7 +27,7 @@ func (p *pending) flush(ctx context.Context, s *Statement) error {
 }
 
 // enter puts the entries of appended rows into all indexes of their table, and
-// checks that unique ones stay so. What it did before it fails is logged.
+// checks that unique ones stay so. Taking the rows back takes the entries out.
 func (s *Statement) enter(d *table, t *catalog.Table, spans []arrow.Span) error {
 	for _, x := range d.list() {
 		e, nulls := x.entries(spans)
@@ -39,7 +39,6 @@ func (s *Statement) enter(d *table, t *catalog.Table, spans []arrow.Span) error 
 		if err := d.apply(x, e); err != nil {
 			return err
 		}
-		s.tx.tx.Log(&entered{d, x, spans})
 	}
 	return nil
 }
@@ -109,6 +108,9 @@ func (s *Statement) checkUnique(d *table, t *catalog.Table, x *tableIndex, e ind
 			continue
 		}
 		for _, other := range r.Rows[r.Offsets[i]:r.Offsets[i+1]] {
+			if other == id {
+				continue // the index was made after the row
+			}
 			switch s.fate(d, other) {
 			case alive:
 				return d.duplicate(x, id)

@@ -90,8 +90,12 @@ func (t *Tx) Log(c Change) { t.log = append(t.log, c) }
 // Mark is a place to undo back to.
 func (t *Tx) Mark() int { return len(t.log) }
 
-// UndoTo takes back what was done since the mark.
+// UndoTo takes back what was done since the mark. After the end of the
+// transaction there is nothing to take back.
 func (t *Tx) UndoTo(mark int) {
+	if t.done {
+		return
+	}
 	for i := len(t.log) - 1; i >= mark; i-- {
 		t.log[i].Undo()
 		t.log[i] = nil

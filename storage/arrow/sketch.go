@@ -35,12 +35,13 @@ func (k sketch) estimate() float64 {
 		return 0
 	}
 	const m = 1 << sketchBits
-	sum, zeros := 0.0, 0
+	var count [65]int
 	for _, r := range k {
-		sum += math.Ldexp(1, -int(r))
-		if r == 0 {
-			zeros++
-		}
+		count[r]++
+	}
+	sum, zeros := 0.0, count[0]
+	for r, n := range count {
+		sum += math.Ldexp(float64(n), -r)
 	}
 	e := 0.7213 / (1 + 1.079/m) * m * m / sum
 	if e <= 2.5*m && zeros > 0 {
