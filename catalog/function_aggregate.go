@@ -82,7 +82,7 @@ func summed(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
 		result = sqltype.Decimal(sqltype.MaxPrecision, int(t.Scale))
 	case k.IsFloat():
 		result = sqltype.Float64
-	case k != sqltype.KindInterval:
+	default:
 		return nil, sqltype.Null, false
 	}
 	return []sqltype.Type{t}, result, true
