@@ -1,0 +1,218 @@
+package gpusql
+
+import (
+	"context"
+	"strings"
+
+	goarrow "github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/exec"
+	"github.com/gpusql/gpusql/planner"
+	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage"
+	"github.com/gpusql/gpusql/storage/arrow"
+)
+
+// data is an exec.Data: the statement's tables, and files beside them.
+type data struct {
+	*storage.Statement
+	files files
+}
+
+// File implements exec.Data.
+func (d *data) File(_ context.Context, f *planner.FileScan, batchRows int) (exec.FileReader, error) {
+	return d.files.open(f, batchRows)
+}
+
+// files opens the files that a statement names.
+type files struct {
+	resolve func(string) string
+	// schema is what the file of a COPY is read as; nil goes by the file.
+	schema sqltype.Schema
+	// records stand for the file of an Appender; they have the schema.
+	records []goarrow.RecordBatch
+}
+
+// describe is the schema of a file and the number of its rows, 0 when that is
+// not known; it is what the binder asks for.
+func (f files) describe(path, format string, options map[string]sqltype.Datum) (sqltype.Schema, float64, error) {
+	if f.records != nil {
+		return f.schema, 0, nil
+	}
+	file, err := f.file(path, format, options)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close()
+	return file.Schema(), max(0, float64(file.Rows())), nil
+}
+
+func (f files) file(path, format string, options map[string]sqltype.Datum) (arrow.File, error) {
+	o, err := fileOptions(format, options)
+	if err != nil {
+		return nil, err
+	}
+	o.Schema = f.schema
+	return arrow.OpenFile(f.resolve(path), o)
+}
+
+func (f files) open(scan *planner.FileScan, batchRows int) (exec.FileReader, error) {
+	columns := append(scan.Source[:len(scan.Source):len(scan.Source)], scan.FetchSource...)
+	if f.records != nil {
+		return &recordSource{records: f.records, columns: columns, rows: batchRows}, nil
+	}
+	file, err := f.file(scan.Path, scan.Format, scan.Options)
+	if err != nil {
+		return nil, err
+	}
+	return fileReader{arrow.NewFileScan(file, columns, batchRows, skipParts(file, scan))}, nil
+}
+
+// fileReader is an arrow.FileScan as an exec.FileReader.
+type fileReader struct{ *arrow.FileScan }
+
+// Cursor implements exec.FileReader.
+func (r fileReader) Cursor(m device.Allocator, s device.Stream) (exec.FileCursor, error) {
+	return r.FileScan.Cursor(m, s), nil
+}
+
+// fileOptions reads the options of COPY and read_csv.
+func fileOptions(format string, options map[string]sqltype.Datum) (arrow.FileOptions, error) {
+	o := arrow.FileOptions{Format: strings.ToLower(format)}
+	for name, v := range options {
+		var err error
+		switch strings.ToLower(name) {
+		case "format":
+			o.Format = strings.ToLower(v.S)
+		case "delimiter", "delim", "sep":
+			o.CSV.Delimiter, err = oneByte(name, v)
+		case "quote":
+			o.CSV.Quote, err = oneByte(name, v)
+		case "escape":
+			o.CSV.Escape, err = oneByte(name, v)
+		case "null", "nullstr":
+			o.CSV.Null = v.S
+		case "header":
+			o.CSV.Header, err = headerMode(v)
+		case "compression", "codec":
+			o.Compression = strings.ToLower(v.S)
+		default:
+			err = sqltype.Errorf(sqltype.CodeInvalidParameter,
+				"there is no file option %q; there are format, delimiter, quote, escape, null, header and compression", name)
+		}
+		if err != nil {
+			return o, err
+		}
+	}
+	switch o.Format {
+	case "parq":
+		o.Format = "parquet"
+	case "ipc", "feather":
+		o.Format = "arrow"
+	case "text":
+		o.Format = "csv"
+	}
+	return o, nil
+}
+
+func oneByte(name string, v sqltype.Datum) (byte, error) {
+	s := v.S
+	if s == `\t` {
+		s = "\t"
+	}
+	if v.Type.Kind != sqltype.KindVarchar || len(s) != 1 {
+		return 0, badValue(name, v.String(), "a string of one byte")
+	}
+	return s[0], nil
+}
+
+func headerMode(v sqltype.Datum) (arrow.HeaderMode, error) {
+	d, err := sqltype.CastDatum(v, sqltype.Bool)
+	if err != nil {
+		return arrow.HeaderGuess, badValue("header", v.String(), "true or false")
+	}
+	if d.I != 0 {
+		return arrow.HeaderYes, nil
+	}
+	return arrow.HeaderNo, nil
+}
+
+// skipParts decides from a file's bounds which parts a scan's filter rules out.
+func skipParts(file arrow.File, scan *planner.FileScan) func(int) bool {
+	if scan.Filter == nil {
+		return nil
+	}
+	conjuncts := []planner.Expr{scan.Filter}
+	if and, ok := scan.Filter.(*planner.And); ok {
+		conjuncts = and.Args
+	}
+	source := map[planner.ColumnID]int{}
+	for i, c := range scan.Columns {
+		source[c.ID] = scan.Source[i]
+	}
+	for i, c := range scan.Fetch {
+		source[c.ID] = scan.FetchSource[i]
+	}
+	return func(part int) bool {
+		for _, e := range conjuncts {
+			if c, ok := e.(*planner.Cmp); ok && neverTrue(c, func(id planner.ColumnID) (arrow.Bounds, bool) {
+				return file.Bounds(part, source[id])
+			}) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// neverTrue reports that a comparison of a column with a constant is true of no
+// value within the column's bounds.
+func neverTrue(c *planner.Cmp, bounds func(planner.ColumnID) (arrow.Bounds, bool)) bool {
+	op, l, r := c.Op, c.L, c.R
+	if _, ok := l.(*planner.Const); ok {
+		l, r = r, l
+		op = mirrored(op)
+	}
+	col, ok := l.(*planner.Col)
+	if !ok {
+		return false
+	}
+	k, ok := r.(*planner.Const)
+	if !ok || k.Value.Null {
+		return false
+	}
+	b, known := bounds(col.ID)
+	if !known || b.Min.Null || b.Max.Null || b.Min.Type != k.Value.Type {
+		return false
+	}
+	low, high := sqltype.Compare(k.Value, b.Min), sqltype.Compare(k.Value, b.Max)
+	switch op {
+	case planner.Eq:
+		return low < 0 || high > 0
+	case planner.Lt:
+		return low <= 0
+	case planner.Le:
+		return low < 0
+	case planner.Gt:
+		return high >= 0
+	case planner.Ge:
+		return high > 0
+	}
+	return false
+}
+
+// mirrored is the comparison with its sides changed.
+func mirrored(op planner.CmpOp) planner.CmpOp {
+	switch op {
+	case planner.Lt:
+		return planner.Gt
+	case planner.Le:
+		return planner.Ge
+	case planner.Gt:
+		return planner.Lt
+	case planner.Ge:
+		return planner.Le
+	}
+	return op
+}

@@ -1,0 +1,309 @@
+package gpusql
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/exec"
+	"github.com/gpusql/gpusql/parser"
+	"github.com/gpusql/gpusql/planner"
+	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage"
+	"github.com/gpusql/gpusql/storage/arrow"
+)
+
+// isPlanned reports whether a statement goes through the planner.
+func isPlanned(s parser.Statement) bool {
+	switch s.(type) {
+	case *parser.Query, *parser.Insert, *parser.Update, *parser.Delete:
+		return true
+	}
+	return false
+}
+
+// run runs one statement of a text.
+func (c *Conn) run(ctx context.Context, s parser.Parsed, text string, args []Value) (*Rows, error) {
+	if isPlanned(s.Statement) {
+		p := &prepared{parsed: s, text: text}
+		rows, err := c.runPrepared(ctx, p, args)
+		if err == nil && s.End-s.Start == parser.Pos(len(text)) {
+			c.plans.put(text, p)
+		}
+		return rows, err
+	}
+	rows, err := c.runOther(ctx, s, text, args)
+	if err != nil && c.tx != nil {
+		c.failed = true
+	}
+	return rows, wrapError(err, text)
+}
+
+// runPrepared runs a statement that is planned, with its plan if that is still good.
+func (c *Conn) runPrepared(ctx context.Context, p *prepared, args []Value) (*Rows, error) {
+	if !isPlanned(p.parsed.Statement) {
+		return c.run(ctx, p.parsed, p.text, args)
+	}
+	rows, err := c.runPlanned(ctx, p, args, nil)
+	if err != nil && c.tx != nil {
+		c.failed = true
+	}
+	return rows, wrapError(err, p.text)
+}
+
+func (c *Conn) runPlanned(ctx context.Context, p *prepared, args []Value, stats *exec.Stats) (*Rows, error) {
+	if err := c.usable(ctx); err != nil {
+		return nil, err
+	}
+	e := c.newExecution(p.text)
+	if p.files.resolve == nil {
+		p.files.resolve = c.db.resolve
+	}
+	if err := c.planFor(p, e.tx.Reader(), args); err != nil {
+		return nil, e.end(err)
+	}
+	params, err := bindArguments(p.plan, args)
+	if err != nil {
+		return nil, e.end(err)
+	}
+	e.stats, e.files = stats, p.files
+	return e.start(ctx, p.plan, params)
+}
+
+// usable reports why no statement can run now.
+func (c *Conn) usable(ctx context.Context) error {
+	if c.closed {
+		return ErrClosed
+	}
+	if c.failed {
+		return sqltype.Errorf(sqltype.CodeInFailedTx, "the transaction has failed: only ROLLBACK is accepted")
+	}
+	return ctx.Err()
+}
+
+// planNow plans p at the present catalogue.
+func (c *Conn) planNow(p *prepared) error {
+	r := c.db.store.Reader()
+	if c.tx != nil {
+		r = c.tx.Reader()
+	}
+	return c.planFor(p, r, nil)
+}
+
+// planFor gives p a plan for a version of the catalogue, unless it has it. A
+// catalogue's Reader is a version: another one is another value.
+func (c *Conn) planFor(p *prepared, r catalog.Reader, args []Value) (err error) {
+	if p.plan != nil && p.reader == r && p.settings == c.settings.plan && sameTypes(p.types, args) {
+		return nil
+	}
+	defer caught(&err)
+	var types []sqltype.Type
+	for _, a := range args {
+		types = append(types, a.Type)
+	}
+	o := planner.BindOptions{ParamTypes: types, FileSchema: p.files.describe}
+	plan, err := planner.Bind(r, p.parsed.Statement, o)
+	if err != nil {
+		return err
+	}
+	if plan, err = planner.Optimize(plan, r, c.optimizeOptions()); err != nil {
+		return err
+	}
+	p.plan, p.reader, p.settings, p.types = plan, r, c.settings.plan, types
+	return nil
+}
+
+// sameTypes reports whether a plan that was made for arguments of some types
+// serves for these.
+func sameTypes(types []sqltype.Type, args []Value) bool {
+	if len(types) != len(args) {
+		return false
+	}
+	for i := range types {
+		if types[i] != args[i].Type {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Conn) optimizeOptions() planner.OptimizeOptions {
+	o := planner.OptimizeOptions{Disable: c.settings.disabled, Off: !c.settings.optimizer}
+	o.Fold = func(e planner.Expr) (sqltype.Datum, error) { return exec.FoldConst(c.db.device, e) }
+	if !c.settings.useIndexes {
+		o.Disable = append(o.Disable[:len(o.Disable):len(o.Disable)], indexRules()...)
+	}
+	return o
+}
+
+// bind binds a statement that is not run for itself.
+func (c *Conn) bind(r catalog.Reader, s parser.Statement) (*planner.Plan, error) {
+	return planner.Bind(r, s, planner.BindOptions{FileSchema: files{resolve: c.db.resolve}.describe})
+}
+
+// indexRules are the rules that answer from indexes.
+func indexRules() []string { return []string{"index_access", "lookup_join"} }
+
+// bindArguments makes the parameters of a plan of a call's arguments.
+func bindArguments(p *planner.Plan, args []Value) ([]sqltype.Datum, error) {
+	if len(args) != len(p.Params) {
+		return nil, sqltype.Errorf(sqltype.CodeInvalidParameter, "the statement takes %d arguments, %d were given", len(p.Params), len(args))
+	}
+	if len(args) == 0 {
+		return nil, nil
+	}
+	params := make([]sqltype.Datum, len(args))
+	for i, a := range args {
+		t := p.Params[i]
+		if a.Null {
+			params[i] = sqltype.NullOf(t)
+			continue
+		}
+		d, err := sqltype.CastDatum(a, t)
+		if err != nil {
+			return nil, sqltype.Errorf(sqltype.CodeTypeMismatch, "argument %d: %v", i+1, err)
+		}
+		params[i] = d
+	}
+	return params, nil
+}
+
+// execution is one statement that runs: what has to be given back at its end.
+type execution struct {
+	conn      *Conn
+	text      string
+	tx        *storage.Tx
+	own       bool // the transaction is this statement's
+	statement *storage.Statement
+	memory    *device.Scope
+	op        exec.Operator
+	stats     *exec.Stats
+	files     files
+	lent      bool // the connection's stream
+}
+
+// newExecution starts a statement in the session's transaction or one of its own.
+func (c *Conn) newExecution(text string) *execution {
+	e := &execution{conn: c, text: text, tx: c.tx}
+	if e.tx == nil {
+		e.tx, e.own = c.db.store.Begin(), true
+	}
+	e.statement = e.tx.Statement()
+	return e
+}
+
+// end ends the statement, which stays or is taken back by err, and gives
+// everything back.
+func (e *execution) end(err error) error {
+	if e.op != nil {
+		if cerr := e.op.Close(); err == nil {
+			err = cerr
+		}
+	}
+	if err == nil {
+		err = e.statement.End(context.Background())
+	} else {
+		e.statement.Undo()
+	}
+	if e.memory != nil {
+		e.memory.Close()
+	}
+	if e.lent {
+		e.conn.lent = false
+	}
+	switch {
+	case !e.own && err != nil:
+		e.conn.failed = e.conn.tx != nil
+	case e.own && err == nil:
+		err = e.tx.Commit()
+	case e.own:
+		e.tx.Rollback()
+	}
+	return wrapError(err, e.text)
+}
+
+// start runs a plan up to its first batch: what changes data has done so then.
+func (e *execution) start(ctx context.Context, p *planner.Plan, params []sqltype.Datum) (*Rows, error) {
+	c := e.conn
+	if p.Kind != planner.QueryPlan && len(c.rows) > 0 && c.tx != nil {
+		return nil, e.end(sqltype.Errorf(sqltype.CodeActiveTx, "the rows of an earlier statement of the transaction are still open"))
+	}
+	e.memory = device.NewScope(c.db.memory, device.ScopeOptions{Name: "query", Limit: c.settings.memoryLimit, Setting: "memory_limit"})
+	env := &exec.Env{
+		Device: c.db.device, Memory: e.memory, Data: &data{e.statement, e.files},
+		Params: params, Now: time.Now(), Zone: time.UTC,
+		Workers: c.settings.threads, BatchRows: c.settings.morsel, HashZero: c.settings.hashZero,
+		Stats: e.stats,
+	}
+	if !c.lent {
+		env.Stream, c.lent, e.lent = c.stream, true, true
+	}
+	op, err := exec.Open(env, p)
+	if err != nil {
+		return nil, e.end(err)
+	}
+	e.op = op
+	rows := &Rows{columns: schemaOf(p.Columns), close: e.end}
+	rows.pull = func() (*arrow.Batch, error) { return op.Next(ctx) }
+	first, err := rows.pull()
+	if err != nil {
+		return nil, e.end(err)
+	}
+	if p.Kind != planner.QueryPlan && !returning(p.Root) {
+		return e.changed(p, first)
+	}
+	rows.hold(first)
+	if c.rows == nil {
+		c.rows = map[*Rows]struct{}{}
+	}
+	c.rows[rows] = struct{}{}
+	rows.onEnd(func() error { delete(c.rows, rows); return nil })
+	return rows, nil
+}
+
+// changed ends a data change, whose one row is the number of rows changed.
+func (e *execution) changed(p *planner.Plan, b *arrow.Batch) (*Rows, error) {
+	n := b.Columns[0].Datum(0).I
+	if err := e.end(nil); err != nil {
+		return nil, err
+	}
+	return doneRows(fmt.Sprintf("%s %d", kindTag(p.Kind), n), n), nil
+}
+
+func kindTag(k planner.PlanKind) string {
+	switch k {
+	case planner.InsertPlan:
+		return "INSERT"
+	case planner.UpdatePlan:
+		return "UPDATE"
+	case planner.DeletePlan:
+		return "DELETE"
+	default:
+		panic(fmt.Sprintf("gpusql: %s changes no rows", k))
+	}
+}
+
+// returning reports whether a data change gives rows.
+func returning(n planner.Node) bool {
+	switch n := n.(type) {
+	case *planner.Insert:
+		return n.Returning != nil
+	case *planner.Update:
+		return n.Returning != nil
+	case *planner.Delete:
+		return n.Returning != nil
+	case *planner.With:
+		return returning(n.Body)
+	}
+	return true
+}
+
+func schemaOf(cols []planner.ColDef) sqltype.Schema {
+	schema := make(sqltype.Schema, len(cols))
+	for i, c := range cols {
+		schema[i] = sqltype.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull}
+	}
+	return schema
+}

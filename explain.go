@@ -1,0 +1,60 @@
+package gpusql
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpusql/gpusql/exec"
+	"github.com/gpusql/gpusql/parser"
+	"github.com/gpusql/gpusql/planner"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// explain is EXPLAIN [ANALYZE]: the plan as rows of text.
+func (c *Conn) explain(ctx context.Context, s *parser.Explain, text string, args []Value) (*Rows, error) {
+	target := s.Statement
+	if create, ok := target.(*parser.CreateTable); ok && create.As != nil && !s.Analyze {
+		target = create.As
+	}
+	if !isPlanned(target) {
+		return nil, sqltype.Errorf(sqltype.CodeNotSupported, "only queries and data changes have plans")
+	}
+	p := &prepared{parsed: parser.Parsed{Statement: target, Params: len(args)}, text: text, files: files{resolve: c.db.resolve}}
+	o := planner.ExplainOptions{
+		Header: []string{fmt.Sprintf("device: %s (no other is present)", c.db.device.Name())},
+		Reader: c.reader(),
+	}
+	if s.Analyze {
+		var stats exec.Stats
+		start := time.Now()
+		rows, err := c.runPlanned(ctx, p, args, &stats)
+		if err == nil {
+			err = rows.drain()
+		}
+		if err != nil {
+			return nil, err
+		}
+		o.Header = append(o.Header, fmt.Sprintf("time: %s", time.Since(start).Round(time.Microsecond)))
+		o.Actual = map[planner.Node]planner.NodeStats{}
+		gather(&stats, p.plan.Root, o.Actual)
+	} else if err := c.planFor(p, o.Reader, args); err != nil {
+		return nil, err
+	}
+	plan := planner.Explain(p.plan, o)
+	var rows [][]Value
+	for _, line := range strings.Split(strings.TrimRight(plan, "\n"), "\n") {
+		rows = append(rows, []Value{sqltype.NewString(line)})
+	}
+	return c.valueRows(sqltype.Schema{{Name: "plan", Type: sqltype.Varchar, NotNull: true}}, rows)
+}
+
+// gather collects what the nodes of a plan did when it ran.
+func gather(stats *exec.Stats, n planner.Node, into map[planner.Node]planner.NodeStats) {
+	s := stats.Node(n)
+	into[n] = planner.NodeStats{Rows: s.Rows.Load(), Time: s.Elapsed()}
+	for _, in := range n.Inputs() {
+		gather(stats, in, into)
+	}
+}

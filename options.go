@@ -1,0 +1,62 @@
+package gpusql
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// Option sets something of a database when it is opened.
+type Option func(*options)
+
+// options is what Open goes by. Settings are the first values of every
+// connection's, in the words of SET.
+type options struct {
+	settings [][2]string
+	resolve  func(string) string
+}
+
+// WithSetting sets a setting for every connection, as SET name = value would.
+func WithSetting(name, value string) Option {
+	return func(o *options) { o.settings = append(o.settings, [2]string{name, value}) }
+}
+
+// WithMemoryLimit bounds the memory of the whole database, in bytes.
+func WithMemoryLimit(bytes int64) Option {
+	return WithSetting("memory_limit", strconv.FormatInt(bytes, 10))
+}
+
+// WithThreads bounds the workers of a query.
+func WithThreads(n int) Option { return WithSetting("threads", strconv.Itoa(n)) }
+
+// WithFilePaths maps the names of files that statements read (FROM 'file',
+// COPY ... FROM 'file') to the paths that are opened.
+func WithFilePaths(resolve func(name string) string) Option {
+	return func(o *options) { o.resolve = resolve }
+}
+
+// parseDSN reads a data source name: "", ":memory:" or a path, and settings
+// after a question mark.
+func parseDSN(dsn string, opts []Option) (path string, o *options, err error) {
+	o = &options{resolve: func(name string) string { return name }}
+	path, query, _ := strings.Cut(dsn, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return "", nil, sqltype.Errorf(sqltype.CodeInvalidParameter, "data source name %q: %v", dsn, err)
+	}
+	for name, list := range values {
+		o.settings = append(o.settings, [2]string{name, list[len(list)-1]})
+	}
+	// A map's order is random, and errors should not be.
+	slices.SortFunc(o.settings, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	for _, set := range opts {
+		set(o)
+	}
+	if path == ":memory:" {
+		path = ""
+	}
+	return path, o, nil
+}

@@ -1,0 +1,249 @@
+package gpusql
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// dialect is whose SQL a text is in.
+type dialect uint8
+
+const (
+	dialectGPUSQL dialect = iota
+	dialectMySQL
+)
+
+// settings are what SET changes: a value that a connection owns. Statements
+// that are prepared remember plan, which counts the changes that planning sees.
+type settings struct {
+	device      string
+	memoryLimit int64 // bytes a query may use; 0: the database's limit alone
+	threads     int   // 0: one a core
+	optimizer   bool
+	disabled    []string // rules that do not run
+	morsel      int      // rows a batch; 0: the device's number
+	hashZero    bool
+	useIndexes  bool
+	dialect     dialect
+	timezone    string
+	plan        int
+}
+
+func defaultSettings() settings {
+	return settings{device: "auto", optimizer: true, useIndexes: true, timezone: "UTC"}
+}
+
+// setting is one name that SET and SHOW know.
+type setting struct {
+	name  string
+	about string
+	get   func(*settings) string
+	set   func(*settings, string) error
+}
+
+// settingList is every setting, sorted by name; the functions in it close over nothing.
+func settingList() []setting {
+	return []setting{
+		{"device", "where queries run: auto, cpu or cuda",
+			func(s *settings) string { return s.device }, setDevice},
+		{"dialect", "whose SQL is read: gpusql or mysql",
+			func(s *settings) string { return s.dialect.String() }, setDialect},
+		{"disabled_rules", "rules of the optimizer that do not run, separated by commas",
+			func(s *settings) string { return strings.Join(s.disabled, ",") }, setDisabled},
+		{"hash", "auto, or zero to have all hashes collide (for tests)",
+			func(s *settings) string { return word(s.hashZero, "zero", "auto") }, setHash},
+		{"index", "auto, or none to answer without indexes",
+			func(s *settings) string { return word(s.useIndexes, "auto", "none") }, setIndex},
+		{"memory_limit", "the most memory that a query may use, such as 512MB; 0 for no limit of its own",
+			func(s *settings) string { return strconv.FormatInt(s.memoryLimit, 10) }, setMemoryLimit},
+		{"morsel", "rows a batch; 0 for what suits the device",
+			func(s *settings) string { return strconv.Itoa(s.morsel) },
+			func(s *settings, v string) error { return setCount(&s.morsel, "morsel", v) }},
+		{"optimizer", "on, or off to run only the rules that execution needs",
+			func(s *settings) string { return word(s.optimizer, "on", "off") }, setOptimizer},
+		{"threads", "the most workers of a query; 0 for one a core",
+			func(s *settings) string { return strconv.Itoa(s.threads) },
+			func(s *settings, v string) error { return setCount(&s.threads, "threads", v) }},
+		{"timezone", "the zone in which TIMESTAMPTZ is written: UTC",
+			func(s *settings) string { return s.timezone }, setTimezone},
+	}
+}
+
+func word(b bool, yes, no string) string {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// findSetting is the setting of that name, or an error that suggests one.
+func findSetting(name string) (setting, error) {
+	list := settingList()
+	i := slices.IndexFunc(list, func(s setting) bool { return strings.EqualFold(s.name, name) })
+	if i >= 0 {
+		return list[i], nil
+	}
+	names := make([]string, len(list))
+	for i := range list {
+		names[i] = list[i].name
+	}
+	e := sqltype.Errorf(sqltype.CodeUndefinedObject, "there is no setting %q", name)
+	e.Hint = "there are " + strings.Join(names, ", ")
+	return setting{}, e
+}
+
+// change sets a setting, by the words of SET.
+func (s *settings) change(name, value string) error {
+	f, err := findSetting(name)
+	if err != nil {
+		return err
+	}
+	next := *s
+	if err := f.set(&next, strings.TrimSpace(value)); err != nil {
+		return err
+	}
+	next.plan++
+	*s = next
+	return nil
+}
+
+// reset gives a setting its first value back.
+func (s *settings) reset(name string, first settings) error {
+	f, err := findSetting(name)
+	if err != nil {
+		return err
+	}
+	return s.change(name, f.get(&first))
+}
+
+func badValue(name, value, want string) error {
+	return sqltype.Errorf(sqltype.CodeInvalidParameter, "%s cannot be %q: want %s", name, value, want)
+}
+
+func setDevice(s *settings, v string) error {
+	switch v = strings.ToLower(v); v {
+	case "auto", "cpu":
+		s.device = v
+		return nil
+	case "cuda":
+		e := sqltype.Errorf(sqltype.CodeDevice, "no CUDA device")
+		e.Hint = "SHOW DEVICES lists what can be used"
+		return e
+	}
+	return badValue("device", v, "auto, cpu or cuda")
+}
+
+func setDialect(s *settings, v string) error {
+	switch strings.ToLower(v) {
+	case "gpusql", "postgresql", "default":
+		s.dialect = dialectGPUSQL
+	case "mysql":
+		s.dialect = dialectMySQL
+	default:
+		return badValue("dialect", v, "gpusql or mysql")
+	}
+	return nil
+}
+
+func setDisabled(s *settings, v string) error {
+	s.disabled = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
+	return nil
+}
+
+func setHash(s *settings, v string) error {
+	switch strings.ToLower(v) {
+	case "auto":
+		s.hashZero = false
+	case "zero":
+		s.hashZero = true
+	default:
+		return badValue("hash", v, "auto or zero")
+	}
+	return nil
+}
+
+func setIndex(s *settings, v string) error {
+	switch strings.ToLower(v) {
+	case "auto":
+		s.useIndexes = true
+	case "none":
+		s.useIndexes = false
+	default:
+		return badValue("index", v, "auto or none")
+	}
+	return nil
+}
+
+func setOptimizer(s *settings, v string) error {
+	switch strings.ToLower(v) {
+	case "on", "true", "1":
+		s.optimizer = true
+	case "off", "false", "0":
+		s.optimizer = false
+	default:
+		return badValue("optimizer", v, "on or off")
+	}
+	return nil
+}
+
+func setTimezone(s *settings, v string) error {
+	switch strings.ToUpper(v) {
+	case "UTC", "GMT", "Z", "ETC/UTC":
+		s.timezone = "UTC"
+		return nil
+	}
+	return badValue("timezone", v, "UTC")
+}
+
+func setCount(field *int, name, v string) error {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 0 {
+		return badValue(name, v, "a number from 0")
+	}
+	*field = n
+	return nil
+}
+
+func setMemoryLimit(s *settings, v string) error {
+	n, err := parseBytes(v)
+	if err != nil {
+		return err
+	}
+	s.memoryLimit = n
+	return nil
+}
+
+// parseBytes reads a size: a number with B, KB, MB, GB or TB, in powers of 1024.
+func parseBytes(v string) (int64, error) {
+	bad := badValue("memory_limit", v, "a size such as 512MB")
+	text := strings.ToUpper(strings.ReplaceAll(v, " ", ""))
+	text = strings.TrimSuffix(strings.Replace(text, "IB", "B", 1), "B")
+	scale := 1.0
+	if n := len(text); n > 0 {
+		if i := strings.IndexByte("KMGT", text[n-1]); i >= 0 {
+			scale, text = math.Pow(1024, float64(i+1)), text[:n-1]
+		}
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n < 0 || n*scale >= 1<<62 {
+		return 0, bad
+	}
+	return int64(n * scale), nil
+}
+
+// String is for error messages and tests.
+func (d dialect) String() string {
+	switch d {
+	case dialectGPUSQL:
+		return "gpusql"
+	case dialectMySQL:
+		return "mysql"
+	default:
+		panic(fmt.Sprintf("gpusql: no dialect %d", uint8(d)))
+	}
+}
