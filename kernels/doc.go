@@ -17,7 +17,7 @@
 // The Evaluator takes a batch in chunks of chunkRows rows, each through all of
 // the code, so that temporaries stay in the first cache. Before that, the part
 // of the code that depends on one dictionary encoded column only is run on the
-// dictionary's values, once for all batches that have it.
+// dictionary's values, once for the batches in a row that have it.
 //
 // Invariants:
 //
@@ -28,8 +28,8 @@
 //     computes with it and never fails because of it.
 //  3. Bits of a bitmap beyond the last row, and codes under a NULL, may be
 //     anything.
-//  4. A dictionary's address and length stand for its content for as long as a
-//     query runs: who makes another one puts it elsewhere.
+//  4. A dictionary's address names its content within a batch only: who
+//     remembers something about a dictionary looks at its content again.
 //  5. A Program, its Sets and its functions never change and are shared by
 //     workers; all that changes is in an Evaluator, which is one worker's.
 //  6. An instruction is an error only for rows of its mask, and by rule 2 only

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -17,9 +18,6 @@ type region struct {
 	roots   []Reg // what the rest of the program, or its results, use of it
 	members []int // offsets in Code
 	prog    *Program
-	// keep: a root is a string result. The next operator takes the dictionary's
-	// address for its content, so memory once given out is not written again.
-	keep bool
 }
 
 // strict reports that the result is NULL where an argument is, and is made
@@ -92,7 +90,6 @@ func (p *Program) findRegions() {
 			g.prog.Code = append(g.prog.Code, in)
 			if isRoot[in.Dst] {
 				g.roots = append(g.roots, in.Dst)
-				g.keep = g.keep || p.Types[in.Dst].Phys() == sqltype.PhysStr && slices.Contains(p.Out, in.Dst)
 			}
 		}
 		g.prog.Out = g.roots
@@ -100,15 +97,17 @@ func (p *Program) findRegions() {
 	}
 }
 
-// dictionary is an evaluator's results of a region for one dictionary.
+// dictionary is an evaluator's results of a region for one dictionary. The
+// address alone does not tell a dictionary: readers of files use memory again,
+// and so do evaluators whose results have dictionaries. Its content does, with
+// the addresses in it, which results may share.
 type dictionary struct {
 	vec    Vec // the dictionary's address and length
-	seen   int // rows met with it
+	hash   uint64
 	state  dictState
 	active bool // in this batch
 	ev     *Evaluator
-	outs   []Vec        // by root
-	old    []*Evaluator // what was given out as dictionaries before
+	outs   []Vec // by root
 }
 
 type dictState uint8
@@ -123,14 +122,12 @@ func (d *dictionary) close() {
 	if d.ev != nil {
 		d.ev.Close()
 	}
-	for _, ev := range d.old {
-		ev.Close()
-	}
 	*d = dictionary{}
 }
 
-// prepareDicts decides which regions this batch takes from a dictionary, and
-// runs them on a dictionary that is new, once half as many rows were met.
+// prepareDicts decides which regions this batch takes from a dictionary: those
+// where it has no more values than the batch has rows. Looking at every value
+// to know it again is then cheaper than to look at every row.
 func (e *Evaluator) prepareDicts(s device.Stream, n int) error {
 	if len(e.dicts) == 0 {
 		return nil
@@ -140,14 +137,14 @@ func (e *Evaluator) prepareDicts(s device.Stream, n int) error {
 		d, g := &e.dicts[k], &e.prog.regions[k]
 		v := e.in[e.prog.Inputs[g.input].Column]
 		d.active = false
-		if v.Dict == 0 || v.DictLen == 0 {
+		if v.Dict == 0 || v.DictLen == 0 || int(v.DictLen) > n {
 			continue
 		}
-		if d.vec.Dict != v.Dict || d.vec.DictLen != v.DictLen {
-			d.vec, d.seen, d.state = v, 0, dictNew
+		h := hashDict(v, e.prog.Inputs[g.input].Type.Phys())
+		if d.vec.Dict != v.Dict || d.vec.DictLen != v.DictLen || d.hash != h {
+			d.vec, d.hash, d.state = v, h, dictNew
 		}
-		d.seen += n
-		if d.state == dictNew && 2*d.seen >= int(v.DictLen) {
+		if d.state == dictNew {
 			if err := e.runDict(s, d, g); err != nil {
 				return err
 			}
@@ -161,11 +158,28 @@ func (e *Evaluator) prepareDicts(s device.Stream, n int) error {
 	return nil
 }
 
-func (e *Evaluator) runDict(s device.Stream, d *dictionary, g *region) error {
-	if d.ev != nil && g.keep {
-		d.old = append(d.old, d.ev)
-		d.ev = nil
+// hashDict tells dictionaries at one address from each other.
+func hashDict(v Vec, p sqltype.Phys) uint64 {
+	h := uint64(v.DictLen)
+	if p == sqltype.PhysStr {
+		values := device.View[View](v.Dict, int(v.DictLen))
+		for i := range values {
+			h = mix(h, hashView(&values[i])^values[i].Hi)
+		}
+		return h
 	}
+	b := device.View[byte](v.Dict, int(v.DictLen)*p.Width())
+	for len(b) >= 8 {
+		h = mix(h, binary.LittleEndian.Uint64(b))
+		b = b[8:]
+	}
+	for _, c := range b {
+		h = mix(h, uint64(c))
+	}
+	return h
+}
+
+func (e *Evaluator) runDict(s device.Stream, d *dictionary, g *region) error {
 	if d.ev == nil {
 		d.ev = NewEvaluator(g.prog, e.mem)
 	}
