@@ -43,7 +43,7 @@ type Resolved struct {
 // ResolveScalar finds the scalar function or operator that a call means: the
 // signature that the arguments fit with the least conversion. An argument of
 // type NULL fits all. Binary and unary operators go by their text; unary minus
-// is "neg".
+// is "neg". The binder, which knows constants, calls ResolveScalarConst.
 func ResolveScalar(name string, args []sqltype.Type) (Resolved, error) {
 	return builtins.resolve(Scalar, name, args, nil)
 }
