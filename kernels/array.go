@@ -33,6 +33,7 @@ func (a *Array) Grow(m device.Allocator, s device.Stream, used, need int) error 
 	if need <= a.Cap() {
 		return nil
 	}
+	used = min(used, a.Cap()) // an array that is begun late has nothing yet
 	b, err := m.Alloc(max(need, 2*a.Cap(), 64))
 	if err != nil {
 		return err
