@@ -13,7 +13,8 @@ import (
 //	column   [1 null byte unless NOT NULL] value; every byte of a value inverted when descending
 //	integer  big endian, sign bit inverted        DECIMAL  the same, of 8 or 16 bytes
 //	float    sign inverted, or all bits if negative; -0 as 0; one NaN above all
-//	string   00 as 00 FF, ended by 00 00: no key is the beginning of another
+//	string   00 as 00 FF, ended by 00 00: no key is the beginning of another;
+//	         folded, A to Z are a to z
 //	interval days of 24 hours and 30 a month, then microseconds of the day
 //
 // When all of a key fits in eight bytes it is a word: the bytes, big endian,
@@ -29,6 +30,7 @@ type KeyColumn struct {
 	NotNull    bool
 	Desc       bool
 	NullsFirst bool
+	Fold       bool // a string's ASCII letters are compared without case
 }
 
 // NewCodec returns the codec for keys of these columns.
@@ -88,6 +90,9 @@ func (c *Codec) Append(key []byte, i int, d *sqltype.Datum) []byte {
 	}
 	from := len(key)
 	key = appendValue(key, d, k.Type)
+	if k.Fold {
+		fold(key[from:])
+	}
 	if k.Desc {
 		for j := from; j < len(key); j++ {
 			key[j] = ^key[j]
@@ -152,6 +157,15 @@ func appendValue(b []byte, d *sqltype.Datum, t sqltype.Type) []byte {
 		return binary.BigEndian.AppendUint64(b, uint64(micros))
 	default:
 		panic(fmt.Sprintf("index: no key of %v", t.Phys()))
+	}
+}
+
+// fold makes ASCII letters small, in place. The bytes that stand for 00 are none.
+func fold(b []byte) {
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
 	}
 }
 

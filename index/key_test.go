@@ -131,3 +131,9 @@ func TestIntervals(t *testing.T) {
 		}
 	}
 }
+
+func TestFoldedKeysAreEqual(t *testing.T) {
+	c := index.NewCodec([]index.KeyColumn{{Type: sqltype.Varchar, Fold: true}})
+	a, b := sqltype.NewString("AbZ[\x00@"), sqltype.NewString("aBz[\x00@")
+	require.Equal(t, c.Append(nil, 0, &a), c.Append(nil, 0, &b))
+}

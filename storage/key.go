@@ -17,7 +17,8 @@ func newTableIndex(t *catalog.Table, def *catalog.Index) *tableIndex {
 		c := t.Columns[k.Column]
 		x.columns = append(x.columns, c.ID)
 		x.names = append(x.names, c.Name)
-		keys = append(keys, index.KeyColumn{Type: c.Type, NotNull: c.NotNull, Desc: k.Desc, NullsFirst: k.NullsFirst})
+		keys = append(keys, index.KeyColumn{Type: c.Type, NotNull: c.NotNull, Desc: k.Desc, NullsFirst: k.NullsFirst,
+			Fold: c.NoCase && c.Type.Kind.IsString()})
 	}
 	x.codec = index.NewCodec(keys)
 	x.idx = btree.New(x.codec)

@@ -104,29 +104,6 @@ func (v *version) Names() []string {
 	return all
 }
 
-// Tables and Views list all, by schema and name.
-func (v *version) Tables() []*catalog.Table {
-	var all []*catalog.Table
-	for _, e := range v.tables {
-		all = append(all, e.def)
-	}
-	slices.SortFunc(all, func(a, b *catalog.Table) int {
-		return strings.Compare(a.Schema+"\x00"+a.Name, b.Schema+"\x00"+b.Name)
-	})
-	return all
-}
-
-func (v *version) Views() []*catalog.View {
-	all := slices.Collect(maps.Values(v.views))
-	slices.SortFunc(all, func(a, b *catalog.View) int {
-		return strings.Compare(a.Schema+"\x00"+a.Name, b.Schema+"\x00"+b.Name)
-	})
-	return all
-}
-
-// Schemas lists the schemas' names.
-func (v *version) Schemas() []string { return slices.Sorted(maps.Keys(v.schemas)) }
-
 // Stats are the statistics of a table.
 func (v *version) Stats(id catalog.TableID) *catalog.Stats {
 	e := v.byID[id]
