@@ -413,3 +413,46 @@ func TestSort(t *testing.T) {
 		}
 	})
 }
+
+// TestParallel has several workers read parts of the input, so that tables of
+// groups, stores and noted matches are merged.
+func TestParallel(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	tab := randomTable(r, 400, 20)
+	var in planner.Node = tab[:100].node(100)
+	for i := 1; i < 4; i++ {
+		cols := tab[:1].node(planner.ColumnID(100 + 10*i)).Columns
+		if i == 3 {
+			cols = tab[:1].node(1).Columns
+		}
+		in = &planner.SetOp{Op: planner.Union, All: true, Left: in, Right: tab[100*i : 100*i+100].node(planner.ColumnID(200 + 10*i)), Columns: cols}
+	}
+	a := &planner.Aggregate{Input: in, Groups: []planner.NamedExpr{{Col: planner.ColDef{ID: 300, Type: sqltype.Varchar}, Expr: ref(1, 1)}}}
+	for i, f := range []planner.Agg{
+		{Func: &catalog.Func{ID: catalog.FuncCount}},
+		{Func: &catalog.Func{ID: catalog.FuncCount}, Args: []planner.Expr{ref(1, 0)}},
+		{Func: &catalog.Func{ID: catalog.FuncSum}, Args: []planner.Expr{ref(1, 0)}},
+		{Func: &catalog.Func{ID: catalog.FuncMin}, Args: []planner.Expr{ref(1, 1)}},
+		{Func: &catalog.Func{ID: catalog.FuncMax}, Args: []planner.Expr{ref(1, 2)}},
+		{Func: &catalog.Func{ID: catalog.FuncCount}, Args: []planner.Expr{ref(1, 1)}, Distinct: true},
+		{Func: &catalog.Func{ID: catalog.FuncSum}, Args: []planner.Expr{ref(1, 2)}, Distinct: true},
+	} {
+		f.Col = planner.ColDef{ID: planner.ColumnID(310 + i), Type: []sqltype.Type{sqltype.Int64, sqltype.Int64, sqltype.Int64, sqltype.Varchar, sqltype.Int64, sqltype.Int64, sqltype.Decimal(38, 0)}[i]}
+		a.Aggs = append(a.Aggs, f)
+	}
+	full := &planner.Join{Kind: planner.Full, Left: in, Right: tab[:50].node(400),
+		Keys: []planner.JoinKey{{Left: ref(1, 2), Right: ref(400, 2)}}}
+	for range 20 {
+		got, err := run(t, a, config{batch: 3})
+		require.NoError(t, err)
+		sameLines(t, naiveGroups(tab, []int{1}), got)
+		got, err = run(t, full, config{batch: 3})
+		require.NoError(t, err)
+		require.Len(t, got, 400)
+		got, err = run(t, &planner.Sort{Input: in, Keys: []planner.SortKey{{Expr: ref(1, 2)}}}, config{batch: 3})
+		require.NoError(t, err)
+		for i, l := range got {
+			require.Equal(t, line(tab[i]...), l)
+		}
+	}
+}
