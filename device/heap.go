@@ -103,22 +103,19 @@ func (h *heap) fromSystem(size int) (Ptr, error) {
 	return p, nil
 }
 
+// giveBack unmaps the blocks that are kept.
 func (h *heap) giveBack() {
-	for c := range h.free {
-		for i, p := range h.free[c] {
-			size, mapped := h.blocks[p]
-			if !mapped {
-				break // a small class
-			}
-			unmapPages(p, size)
+	for c, free := range h.free {
+		if len(free) == 0 || h.blocks[free[0]] == 0 {
+			continue // none, or a class that is cut from chunks
+		}
+		for _, p := range free {
+			unmapPages(p, h.blocks[p])
 			delete(h.blocks, p)
-			h.kept -= int64(size)
-			h.free[c][i] = 0
 		}
-		if len(h.free[c]) > 0 && h.free[c][0] == 0 {
-			h.free[c] = nil
-		}
+		h.free[c] = nil
 	}
+	h.kept = 0
 }
 
 func (h *heap) put(p Ptr, n int) {

@@ -1,0 +1,38 @@
+package device
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestClasses(t *testing.T) {
+	last, lastSize := -1, 0
+	for n := 1; n < 1<<22; n += 1 + n/97 {
+		c, size := class(n)
+		require.GreaterOrEqual(t, size, n)
+		require.Zero(t, size%align)
+		require.LessOrEqual(t, size, max(n+align-1, n+n/4+1), "%d bytes", n)
+		require.True(t, c == last && size == lastSize || c > last && size > lastSize)
+		again, same := class(size)
+		require.Equal(t, c, again)
+		require.Equal(t, size, same)
+		last, lastSize = c, size
+	}
+}
+
+func TestGiveBack(t *testing.T) {
+	h := &heap{keep: 64 << 20, blocks: map[Ptr]int{}}
+	for _, n := range []int{100, 1 << 20, 2 << 20, 2 << 20} {
+		p, err := h.take(n)
+		require.NoError(t, err)
+		defer h.put(p, n)
+	}
+	p, err := h.take(3 << 20)
+	require.NoError(t, err)
+	h.put(p, 3<<20)
+	require.Len(t, h.blocks, 4)
+	h.giveBack()
+	require.Len(t, h.blocks, 3)
+	require.Zero(t, h.kept)
+}
