@@ -74,11 +74,9 @@ const (
 	hasSubquery trait = 1 << iota
 	hasFilter
 	hasJoin
-	hasSort
 	hasLimit
-	hasDistinct // Aggregate, DistinctOn
 	hasScan
-	hasSetOp
+	hasCTE
 	hasProjects // one Project above another, or above another node than a Values
 )
 
@@ -100,10 +98,12 @@ var rules = [...]rule{
 	{"fold_constants", false, 0, sure((*optimizer).foldConstants)},
 	{"simplify", false, 0, sure((*optimizer).simplify)},
 	{"decorrelate", true, hasSubquery, (*optimizer).decorrelate},
+	{"inline_cte", false, hasCTE, sure((*optimizer).inlineCTE)},
 	{"merge_projects", false, hasProjects, sure((*optimizer).mergeProjects)},
 	{"outer_to_inner", false, hasJoin, sure((*optimizer).outerToInner)},
 	{"push_filter", false, hasFilter | hasJoin, sure((*optimizer).pushFilter)},
 	{"remove_useless", false, 0, sure((*optimizer).removeUseless)},
+	{"reduce_aggregate", false, hasJoin, sure((*optimizer).reduceAggregate)},
 	{"join_order", false, hasJoin, sure((*optimizer).joinOrder)},
 	{"merge_projects", false, hasProjects, sure((*optimizer).mergeProjects)},
 	{"push_limit", false, hasLimit, sure((*optimizer).pushLimit)},
@@ -157,16 +157,12 @@ func (o *optimizer) look(n Node) {
 		if n.Dependent {
 			o.seen |= hasSubquery
 		}
-	case *Sort:
-		o.seen |= hasSort
 	case *Limit, *TopN:
 		o.seen |= hasLimit
-	case *Aggregate, *DistinctOn:
-		o.seen |= hasDistinct
 	case *Scan, *FileScan:
 		o.seen |= hasScan
-	case *SetOp:
-		o.seen |= hasSetOp
+	case *With:
+		o.seen |= hasCTE | hasProjects
 	case *Project:
 		if _, ok := n.Input.(*Values); !ok {
 			o.seen |= hasProjects
@@ -178,7 +174,7 @@ func (o *optimizer) look(n Node) {
 		}
 		walkExpr(e, func(e Expr) bool {
 			if _, ok := e.(*Subquery); ok {
-				o.seen |= hasSubquery | hasJoin | hasFilter | hasProjects | hasLimit | hasScan
+				o.seen |= hasSubquery | hasJoin | hasFilter | hasProjects | hasLimit | hasScan | hasCTE
 				return false
 			}
 			return true

@@ -267,11 +267,11 @@ func (a *attacher) filter(e Expr) bool {
 		return true
 	}
 	j := &Join{Kind: kind, Left: a.input, Right: plan, On: on}
-	if kind == Anti && s.Kind == SubAny {
+	if kind == Anti && s.Kind == SubAny && !a.alwaysKnown(s, plan) {
 		if a.correlated(plan) || s.Op != Eq || len(s.X) != 1 {
 			j.On = &Cmp{Op: Distinct, L: on, R: boolConst(false)} // unknown counts as a match
 		} else {
-			j.NullAware = !a.neverNull(s.X[0]) || !plan.Cols()[0].NotNull
+			j.NullAware = true
 		}
 	}
 	a.join(j)
@@ -354,7 +354,7 @@ func (a *attacher) attach(s *Subquery, t truth) Expr {
 	switch {
 	case s.Kind == SubScalar:
 		e = a.single(plan)
-	case s.Kind == SubExists || t == unknownIsFalse:
+	case s.Kind == SubExists || t == unknownIsFalse || a.alwaysKnown(s, plan):
 		e = a.mark(Join{Right: plan, On: on}, mark2)
 	case s.Op == Eq && len(s.X) == 1 && !a.correlated(plan):
 		e = a.mark(Join{Right: plan, On: on, NullAware: true}, mark3)
@@ -414,6 +414,16 @@ func (a *attacher) join(j *Join) {
 
 func (a *attacher) correlated(plan Node) bool {
 	return freeCols(plan).meets(colsOf(a.input))
+}
+
+// alwaysKnown reports that the comparison with a subquery is never unknown.
+func (a *attacher) alwaysKnown(s *Subquery, plan Node) bool {
+	for i, x := range s.X {
+		if !a.neverNull(x) || !plan.Cols()[i].NotNull {
+			return false
+		}
+	}
+	return true
 }
 
 // neverNull reports a column of the input that cannot be NULL.

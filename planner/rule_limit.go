@@ -112,6 +112,31 @@ func (o *optimizer) topN(n Node) Node {
 			}
 		}
 		o.fired()
-		return &TopN{Input: s.Input, Keys: s.Keys, Limit: l.Limit, Offset: l.Offset}
+		return (&TopN{Input: s.Input, Keys: s.Keys, Limit: l.Limit, Offset: l.Offset}).belowProject()
 	})
+}
+
+// belowProject takes a top-n that orders by columns of a projection's input
+// below it: only the rows that stay are computed.
+func (n *TopN) belowProject() Node {
+	p, ok := n.Input.(*Project)
+	if !ok {
+		return n
+	}
+	for _, e := range p.Exprs {
+		if isVolatile(e.Expr) {
+			return n
+		}
+	}
+	defs := definitions(p.Exprs)
+	keys := make([]SortKey, len(n.Keys))
+	for i, k := range n.Keys {
+		k.Expr = defs.in(k.Expr)
+		if !isCol(k.Expr) {
+			return n
+		}
+		keys[i] = k
+	}
+	below := &TopN{Input: p.Input, Keys: keys, Limit: n.Limit, Offset: n.Offset}
+	return &Project{Input: below.belowProject(), Exprs: p.Exprs}
 }
