@@ -376,17 +376,17 @@ func (j *hashJoin) more() (probes, build device.Ptr, n int, err error) {
 		return 0, 0, 0, err
 	}
 	probes, build = room, room+device.Ptr(4*j.chunk)
-	heads, _ := j.heads.Reserve(mem, 0)
-	cursor, _ := j.cursor.Reserve(mem, 0)
+	heads := j.heads.Ptr()
+	cursor := j.cursor.Ptr()
 	c, err := j.state.table.Pairs(s, heads, j.cur.Rows, j.chunk, probes, build, cursor)
 	if err != nil {
 		return 0, 0, 0, err
 	}
 	j.paired = int(c.Row) >= j.cur.Rows
 	n = int(c.N)
-	flags, _ := j.flags.Reserve(mem, 0)
+	flags := j.flags.Ptr()
 	if j.on != nil && n > 0 {
-		maybe, _ := j.maybe.Reserve(mem, 0)
+		maybe := j.maybe.Ptr()
 		if probes, build, n, err = j.on.keep(j.cur, j.state.rows, probes, build, n, maybe); err != nil {
 			return 0, 0, 0, err
 		}

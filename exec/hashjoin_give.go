@@ -74,10 +74,7 @@ type selectStep func(s device.Stream, pred kernels.Vec, n int, out device.Ptr) (
 // selected are the probe rows by their flags.
 func (j *hashJoin) selected(n int, step selectStep) (device.Ptr, int, error) {
 	mem := j.w.q.env.Memory
-	flags, err := j.flags.Reserve(mem, 0)
-	if err != nil {
-		return 0, 0, err
-	}
+	flags := j.flags.Ptr()
 	idx, err := j.index.Reserve(mem, kernels.SelectBytes(n))
 	if err != nil {
 		return 0, 0, err
@@ -118,18 +115,12 @@ func (j *hashJoin) excludeUnknown(n int) error {
 		return err
 	}
 	mem, s := j.w.q.env.Memory, j.w.stream
-	flags, err := j.flags.Reserve(mem, 0)
-	if err != nil {
-		return err
-	}
+	flags := j.flags.Ptr()
 	idx, err := j.index.Reserve(mem, kernels.SelectBytes(n))
 	if err != nil {
 		return err
 	}
-	cursor, err := j.cursor.Reserve(mem, 0)
-	if err != nil {
-		return err
-	}
+	cursor := j.cursor.Ptr()
 	// The rows that are not known: those where a column of TRUE with this
 	// bitmap is not true.
 	ones, err := j.match.Reserve(mem, max(n, kernels.BitmapBytes(n)))
@@ -153,16 +144,11 @@ func (j *hashJoin) knownBits(n int) (device.Ptr, error) {
 		return 0, nil
 	}
 	mem, s := j.w.q.env.Memory, j.w.stream
-	flags, err := j.flags.Reserve(mem, 0)
-	if err != nil {
-		return 0, err
-	}
+	flags := j.flags.Ptr()
 	var may, maybe device.Ptr
 	switch {
 	case j.shape.unknown:
-		if maybe, err = j.maybe.Reserve(mem, 0); err != nil {
-			return 0, err
-		}
+		maybe = j.maybe.Ptr()
 	case j.state.hasNull: // none is known but those with a match
 	case j.may == 0:
 		return 0, nil
@@ -182,10 +168,7 @@ func (j *hashJoin) marked(cur *arrow.Batch) (*arrow.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	flags, err := j.flags.Reserve(j.w.q.env.Memory, 0)
-	if err != nil {
-		return nil, err
-	}
+	flags := j.flags.Ptr()
 	j.out.reset(j.shape.probeCols+1, cur.Rows)
 	copy(j.out.out.Columns, cur.Columns)
 	j.out.out.Columns[j.shape.probeCols] = arrow.Column{Type: sqltype.Bool, Vec: kernels.Vec{Data: flags, Valid: known}}

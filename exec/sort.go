@@ -46,10 +46,7 @@ func (o *sorter) Next(ctx context.Context) (*arrow.Batch, error) {
 		return nil, nil
 	}
 	idx := device.Ptr(o.at * 4)
-	base, err := o.order.Reserve(o.w.q.env.Memory, 0)
-	if err != nil {
-		return nil, err
-	}
+	base := o.order.Ptr()
 	o.at += n
 	cols := len(o.in.Cols())
 	o.pick.reset(cols, n)
@@ -222,10 +219,7 @@ func (c *collector) cut() error {
 	if err := sortStore(c.w, c.rows, c.keys, c.in, &c.order); err != nil {
 		return err
 	}
-	idx, err := c.order.Reserve(c.w.q.env.Memory, 0)
-	if err != nil {
-		return err
-	}
+	idx := c.order.Ptr()
 	g := gathered{mem: c.w.q.env.Memory}
 	defer g.release()
 	g.reset(len(c.cols), c.keep)
