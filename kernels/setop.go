@@ -1,0 +1,91 @@
+package kernels
+
+import (
+	"encoding/binary"
+
+	"github.com/gpusql/gpusql/device"
+)
+
+// PickMode says which rows Pick takes, by the count of their group, and what
+// becomes of the count.
+type PickMode uint32
+
+// The modes. With counts that begin at 0:
+//
+//	PickFresh  the first row of each group           count 0; becomes 1
+//	PickTake   as many rows as were counted          count > 0; less 1
+//	PickLeave  the rows that are more than counted   count 0; else less 1
+const (
+	PickFresh PickMode = iota
+	PickTake
+	PickLeave
+)
+
+type pickArgs struct {
+	IDs, Counts, Out, Count device.Ptr
+	Mode                    PickMode
+	Most                    uint32
+}
+
+var (
+	countGroups = &device.Kernel[pickArgs]{Name: "count_groups", Host: func(a *pickArgs, lo, hi int) {
+		counts := device.View[uint32](a.Counts, maxRows)
+		for _, g := range device.View[uint32](a.IDs, hi) {
+			if counts[g] < a.Most {
+				counts[g]++
+			}
+		}
+	}}
+	pickGroups = &device.Kernel[pickArgs]{Name: "pick_groups", Host: pickHost}
+)
+
+// CountGroups adds 1 to the count of each of n rows' group, up to most.
+func CountGroups(s device.Stream, ids device.Ptr, n int, counts device.Ptr, most uint32) error {
+	return device.Launch(s, countGroups, n, pickArgs{IDs: ids, Counts: counts, Most: most})
+}
+
+// Pick writes the numbers of the rows that mode takes to out, which has
+// SelectBytes(n), and returns how many.
+func Pick(s device.Stream, ids device.Ptr, n int, counts device.Ptr, mode PickMode, out device.Ptr) (int, error) {
+	if n == 0 {
+		return 0, nil
+	}
+	a := pickArgs{IDs: ids, Counts: counts, Mode: mode, Out: out, Count: out + device.Ptr(SelectBytes(n)-8)}
+	if err := device.Launch(s, pickGroups, n, a); err != nil {
+		return 0, err
+	}
+	var c [8]byte
+	if err := s.Download(c[:], a.Count); err != nil {
+		return 0, err
+	}
+	return int(binary.LittleEndian.Uint64(c[:])), nil
+}
+
+// pickHost goes through the rows in order, in one piece.
+func pickHost(a *pickArgs, lo, hi int) {
+	counts := device.View[uint32](a.Counts, maxRows)
+	out := device.View[uint32](a.Out, hi)
+	n := 0
+	for i, g := range device.View[uint32](a.IDs, hi) {
+		c := &counts[g]
+		var take bool
+		switch a.Mode {
+		case PickFresh:
+			take = *c == 0
+			*c = 1
+		case PickTake:
+			if take = *c > 0; take {
+				*c--
+			}
+		case PickLeave:
+			if take = *c == 0; !take {
+				*c--
+			}
+		}
+		if take {
+			out[n] = uint32(i)
+			n++
+		}
+	}
+	device.View[uint64](a.Count, 1)[0] = uint64(n)
+}
