@@ -33,7 +33,13 @@ func (r *promptReader) Run(use func(string) bool) {
 	more := true
 	p := prompt.New(
 		func(text string) { more = use(text) },
-		prompt.WithPrefixCallback(r.options.prefix),
+		// go-prompt draws a last prompt before it asks whether to leave.
+		prompt.WithPrefixCallback(func() string {
+			if !more {
+				return ""
+			}
+			return r.options.prefix()
+		}),
 		prompt.WithHistory(r.options.history),
 		prompt.WithHistorySize(maxHistory),
 		prompt.WithCompleter(r.suggest),
