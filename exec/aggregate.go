@@ -104,8 +104,6 @@ func (o *aggregate) fill(ctx context.Context, w *worker, op Operator, tables []*
 		return err
 	}
 	defer exprs.close()
-	flat := flattener{w: w}
-	defer flat.release()
 	for {
 		b, err := op.Next(ctx)
 		if b == nil || err != nil {
@@ -116,9 +114,6 @@ func (o *aggregate) fill(ctx context.Context, w *worker, op Operator, tables []*
 		}
 		x, err := exprs.run(b)
 		if err != nil {
-			return err
-		}
-		if err := flat.fixed(x); err != nil {
 			return err
 		}
 		for _, t := range tables {
@@ -231,59 +226,4 @@ func (o *aggregate) Close() error {
 	}
 	o.keys.release()
 	return nil
-}
-
-// flattener gives columns of fixed width without a dictionary: steps over keys
-// and arguments know dictionaries of text only.
-type flattener struct {
-	w     *worker
-	slabs []arrow.Slab
-}
-
-// fixed replaces the columns of b of fixed width that need it.
-func (f *flattener) fixed(b *arrow.Batch) error {
-	for i := range b.Columns {
-		if b.Columns[i].Type.Phys() != sqltype.PhysStr {
-			if err := f.column(b, i); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// all replaces every column of b that has a dictionary.
-func (f *flattener) all(b *arrow.Batch) error {
-	for i := range b.Columns {
-		if err := f.column(b, i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *flattener) column(b *arrow.Batch, i int) error {
-	c := &b.Columns[i]
-	if c.Vec.Dict == 0 {
-		return nil
-	}
-	p := c.Type.Phys()
-	for len(f.slabs) <= i {
-		f.slabs = append(f.slabs, arrow.Slab{})
-	}
-	to, err := f.slabs[i].Reserve(f.w.q.env.Memory, b.Rows*p.Width())
-	if err != nil {
-		return err
-	}
-	if err := kernels.FlattenWidth(f.w.stream, p.Width(), kernels.Vec{Data: to}, c.Vec, b.Rows); err != nil {
-		return err
-	}
-	c.Vec = kernels.Vec{Data: to, Valid: c.Vec.Valid}
-	return nil
-}
-
-func (f *flattener) release() {
-	for i := range f.slabs {
-		f.slabs[i].Release()
-	}
 }

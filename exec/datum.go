@@ -22,17 +22,7 @@ func (w *worker) datum(c *arrow.Column) (sqltype.Datum, error) {
 		}
 	}
 	p := c.Type.Phys()
-	at := c.Vec.Data
-	if c.Vec.Dict != 0 {
-		if err := w.stream.Download(raw[:4], at); err != nil {
-			return d, err
-		}
-		at = c.Vec.Dict
-		for range binary.LittleEndian.Uint32(raw[:4]) {
-			at += 16 // only text has codes here
-		}
-	}
-	if err := w.stream.Download(raw[:p.Width()], at); err != nil {
+	if err := w.stream.Download(raw[:p.Width()], c.Vec.Data); err != nil {
 		return d, err
 	}
 	lo := binary.LittleEndian.Uint64(raw[:8])

@@ -14,6 +14,7 @@ type fileScan struct {
 	state *fileState
 	cur   FileCursor
 	pred  *predicate
+	flat  flattener
 	out   gathered
 }
 
@@ -24,7 +25,7 @@ type fileState struct {
 }
 
 func newFileScan(w *worker, n *planner.FileScan) (Operator, error) {
-	f := &fileScan{w: w, n: n, out: gathered{mem: w.q.env.Memory}}
+	f := &fileScan{w: w, n: n, flat: flattener{w: w}, out: gathered{mem: w.q.env.Memory}}
 	f.state = shared(w.q, n, func() *fileState { return &fileState{} })
 	if n.Filter != nil {
 		var err error
@@ -65,6 +66,9 @@ func (f *fileScan) Next(ctx context.Context) (*arrow.Batch, error) {
 		if b == nil || err != nil {
 			return nil, err
 		}
+		if err := f.flat.fixed(b); err != nil {
+			return nil, err
+		}
 		width := len(f.n.Columns)
 		n := b.Rows
 		if f.pred != nil {
@@ -92,6 +96,7 @@ func (f *fileScan) Next(ctx context.Context) (*arrow.Batch, error) {
 // Close implements Operator.
 func (f *fileScan) Close() error {
 	f.pred.close()
+	f.flat.release()
 	f.out.release()
 	if f.cur == nil {
 		return nil

@@ -214,7 +214,11 @@ func (g *gathered) reset(cols, n int) {
 
 // room is memory for n values of src's type, with a bitmap if src has one.
 func (g *gathered) room(i int, src arrow.Column, n int) (vec kernels.Vec, err error) {
-	if vec.Data, err = g.cols[i].data.Reserve(g.mem, n*src.Type.Phys().Width()); err != nil {
+	width := src.Type.Phys().Width()
+	if src.Vec.Dict != 0 {
+		width = 4
+	}
+	if vec.Data, err = g.cols[i].data.Reserve(g.mem, n*width); err != nil {
 		return vec, err
 	}
 	if src.Vec.Valid != 0 {

@@ -28,6 +28,7 @@ type scan struct {
 	bitmap  arrow.Slab
 	visible arrow.Slab // numbers of visible rows
 	view    slicer
+	flat    flattener
 	cut     gathered // the predicate's columns without invisible rows
 	out     gathered
 }
@@ -76,7 +77,7 @@ func newScan(w *worker, n *planner.Scan) (Operator, error) {
 		return nil, err
 	}
 	mem := w.q.env.Memory
-	s := &scan{w: w, n: n, view: slicer{mem: mem}, cut: gathered{mem: mem}, out: gathered{mem: mem}}
+	s := &scan{w: w, n: n, view: slicer{mem: mem}, flat: flattener{w: w}, cut: gathered{mem: mem}, out: gathered{mem: mem}}
 	all := append(append([]planner.ColDef{}, n.Columns...), n.Fetch...)
 	for i, src := range append(append([]int{}, n.Source...), n.FetchSource...) {
 		s.types = append(s.types, all[i].Type)
@@ -221,7 +222,11 @@ func (s *scan) column(g *arrow.Segment, i, lo, n int) (arrow.Column, error) {
 	}
 	c := g.Column(s.ids[i])
 	c.Type = s.types[i]
-	return s.view.column(s.w.stream, i, c, lo, lo+n)
+	c, err := s.view.column(s.w.stream, i, c, lo, lo+n)
+	if err != nil || c.Vec.Dict == 0 || c.Type.Phys() == sqltype.PhysStr {
+		return c, err
+	}
+	return s.flat.column(i, c, n)
 }
 
 // Close implements Operator.
@@ -231,6 +236,7 @@ func (s *scan) Close() error {
 	s.bitmap.Release()
 	s.visible.Release()
 	s.view.release()
+	s.flat.release()
 	s.cut.release()
 	s.out.release()
 	return nil
