@@ -22,7 +22,6 @@ type hashJoin struct {
 	in    Operator
 	keys  *expressions
 	on    *residual
-	flat  flattener
 
 	cur    *arrow.Batch // the probe batch, nil: the next one is due
 	chunk  int          // pairs at a time
@@ -37,6 +36,7 @@ type hashJoin struct {
 	hash   kernels.Array
 	may    device.Ptr // probe rows whose keys are not NULL
 	paired bool       // all pairs of cur are given
+	begun  bool
 	ended  bool
 	rest   int // where giving the build side's rows is
 	last   bool
@@ -75,7 +75,7 @@ type joinShared struct {
 	hasNull bool
 
 	mu      sync.Mutex
-	active  int              // probes that have not ended
+	active  int              // probes that have begun and not ended
 	flags   []*device.Buffer // noted matches, one a probe
 	emitted bool
 }
@@ -163,7 +163,7 @@ func newJoin(w *worker, n *planner.Join) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &hashJoin{w: w, shape: shape, in: in, chunk: max(w.q.batchRows, 1), flat: flattener{w: w}, out: gathered{mem: w.q.env.Memory}}
+	j := &hashJoin{w: w, shape: shape, in: in, chunk: max(w.q.batchRows, 1), out: gathered{mem: w.q.env.Memory}}
 	if len(shape.probeKeys) > 0 {
 		if j.keys, err = w.compile(shape.probeKeys, shape.probe.Cols()); err != nil {
 			j.Close() //nolint:errcheck // nothing was read
@@ -177,9 +177,6 @@ func newJoin(w *worker, n *planner.Join) (Operator, error) {
 		}
 	}
 	j.state = shared(w.q, n, func() *joinShared { return &joinShared{} })
-	j.state.mu.Lock()
-	j.state.active++
-	j.state.mu.Unlock()
 	return j, nil
 }
 
@@ -255,6 +252,7 @@ func (j *hashJoin) Next(ctx context.Context) (*arrow.Batch, error) {
 	if err := j.state.once.do(func() error { return j.build(ctx) }); err != nil {
 		return nil, err
 	}
+	j.begin()
 	for !j.ended {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -272,7 +270,7 @@ func (j *hashJoin) Next(ctx context.Context) (*arrow.Batch, error) {
 				return nil, err
 			}
 		}
-		out, err := j.step()
+		out, err := j.step(ctx)
 		if out != nil || err != nil {
 			return out, err
 		}
@@ -293,9 +291,6 @@ func (j *hashJoin) probe(b *arrow.Batch) (err error) {
 	if j.keys != nil {
 		k, err := j.keys.run(b)
 		if err != nil {
-			return err
-		}
-		if err := j.flat.fixed(k); err != nil {
 			return err
 		}
 		for i := range k.Columns {
@@ -342,9 +337,12 @@ func (j *hashJoin) probe(b *arrow.Batch) (err error) {
 }
 
 // step gives more of the current probe batch, nil when it is done.
-func (j *hashJoin) step() (*arrow.Batch, error) {
+func (j *hashJoin) step(ctx context.Context) (*arrow.Batch, error) {
 	needPairs := j.shape.emitPairs || j.on != nil || j.shape.buildFlags
 	for needPairs && !j.paired {
+		if err := ctx.Err(); err != nil { // a condition may refuse pairs for long
+			return nil, err
+		}
 		probes, build, n, err := j.more()
 		if err != nil {
 			return nil, err

@@ -194,6 +194,19 @@ func (j *hashJoin) noted() (device.Ptr, error) {
 	return j.own.Ptr(), nil
 }
 
+// begin notes that this probe reads its input. One that never does is not
+// waited for: of the operators of a LIMIT's input only one worker's are read.
+// One that comes late finds no rows, for those that were ended had all.
+func (j *hashJoin) begin() {
+	if j.begun {
+		return
+	}
+	j.begun = true
+	j.state.mu.Lock()
+	j.state.active++
+	j.state.mu.Unlock()
+}
+
 // end notes that this probe's input is at its end. The last one to end gives
 // the build side's rows.
 func (j *hashJoin) end() {
@@ -281,7 +294,6 @@ func (j *hashJoin) buildOnly(idx device.Ptr, n int) (*arrow.Batch, error) {
 func (j *hashJoin) Close() error {
 	j.keys.close()
 	j.on.close()
-	j.flat.release()
 	for _, s := range []*arrow.Slab{&j.heads, &j.match, &j.flags, &j.maybe, &j.pairs, &j.cursor, &j.index, &j.known} {
 		s.Release()
 	}

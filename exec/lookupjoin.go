@@ -96,6 +96,9 @@ func (j *lookupJoin) Next(ctx context.Context) (*arrow.Batch, error) {
 			}
 		}
 		for j.at < len(j.rows) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			b, err := j.step()
 			if err != nil {
 				return nil, err
