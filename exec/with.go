@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -80,17 +81,22 @@ func (c *cteRows) recurse(ctx context.Context, w *worker, n *planner.With) error
 		defer seen.release()
 	}
 	input := n.Def
+	all := newRowStore(w.q.env.Memory, n.Def.Cols())
+	c.stores = []*rowStore{all}
 	var last *rowStore
 	for {
 		next, err := w.q.round(ctx, w, n, input, last, seen)
-		if err != nil {
-			return err
-		}
-		c.stores = append(c.stores, next)
-		if next.n == 0 {
-			return nil
+		if last != nil {
+			last.release()
 		}
 		last, input = next, n.Step
+		if err == nil && next.n > 0 {
+			err = all.add(w.stream, next.all())
+		}
+		if err != nil || next.n == 0 {
+			next.release()
+			return err
+		}
 	}
 }
 
@@ -127,22 +133,23 @@ func (q *query) round(ctx context.Context, w *worker, n *planner.With, input pla
 // cteKey keys the rows of a CTE among a query's states.
 type cteKey struct{ cte int }
 
-// rowsOf finds the rows of a CTE: a recursive round's, or the query's where
-// the With stands.
-func (q *query) rowsOf(id int) *cteRows {
-	for p := q; p != nil; p = p.parent {
-		p.mu.Lock()
-		s, ok := p.states[cteKey{id}]
-		_, here := p.ctes[id]
-		p.mu.Unlock()
-		if ok {
-			return s.(*cteRows)
+// rowsOf gives the rows of a CTE: a recursive round's, or the query's where the
+// With stands, which computes and keeps them, for all rounds.
+func (w *worker) rowsOf(ctx context.Context, id int) (*cteRows, error) {
+	for q := w.q; q != nil; q = q.parent {
+		q.mu.Lock()
+		s, ok := q.states[cteKey{id}]
+		def := q.ctes[id]
+		q.mu.Unlock()
+		if def != nil {
+			rows := shared(q, cteKey{id}, func() *cteRows { return &cteRows{} })
+			return rows, rows.compute(ctx, &worker{q: q, stream: w.stream}, def)
 		}
-		if here {
-			return shared(p, cteKey{id}, func() *cteRows { return &cteRows{} })
+		if ok {
+			return s.(*cteRows), nil
 		}
 	}
-	return nil
+	panic(fmt.Sprintf("exec: no definition of CTE %d", id))
 }
 
 // cteScan gives the rows of a CTE, shared out to the workers.
@@ -166,8 +173,8 @@ func newCTEScan(w *worker, n *planner.CTEScan) (Operator, error) {
 func (s *cteScan) Next(ctx context.Context) (*arrow.Batch, error) {
 	if !s.ready {
 		s.ready = true
-		s.rows = s.w.q.rowsOf(s.n.CTE)
-		if err := s.rows.compute(ctx, s.w, s.w.q.with(s.n.CTE)); err != nil {
+		var err error
+		if s.rows, err = s.w.rowsOf(ctx, s.n.CTE); err != nil {
 			return nil, err
 		}
 	}
