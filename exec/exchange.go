@@ -81,12 +81,16 @@ func (x *exchange) Next(ctx context.Context) (*arrow.Batch, error) {
 		x.last <- struct{}{}
 		x.last = nil
 	}
-	h, ok := <-x.full
-	if !ok {
-		return nil, firstError(x.errs)
+	select {
+	case h, ok := <-x.full:
+		if !ok {
+			return nil, firstError(x.errs)
+		}
+		x.last = h.used
+		return h.b, nil
+	case <-ctx.Done(): // not always the context of the workers: that of the first call
+		return nil, ctx.Err()
 	}
-	x.last = h.used
-	return h.b, nil
 }
 
 // Close implements Operator.

@@ -84,11 +84,10 @@ func (r *root) Close() (err error) {
 		return nil
 	}
 	r.closed = true
+	defer r.q.close()
+	defer r.q.release(r.w)
 	defer recoverTo(&err)
-	err = r.op.Close()
-	r.q.release(r.w)
-	r.q.close()
-	return err
+	return r.op.Close()
 }
 
 // canceled gives a cancellation its SQLSTATE.
@@ -223,8 +222,11 @@ func (o *once) do(f func() error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.done {
-		o.err = f()
 		o.done = true
+		func() {
+			defer recoverTo(&o.err)
+			o.err = f()
+		}()
 	}
 	return o.err
 }
@@ -236,12 +238,7 @@ func (o *once) do(f func() error) error {
 func (w *worker) run(ctx context.Context, n planner.Node, body func(ctx context.Context, w *worker, op Operator) error) error {
 	width := w.q.width(n)
 	if width <= 1 {
-		op, err := w.build(n)
-		if err != nil {
-			return err
-		}
-		err = body(ctx, w, op)
-		return errors.Join(err, op.Close())
+		return w.drain(ctx, n, body)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -268,6 +265,12 @@ func (q *query) runOne(ctx context.Context, n planner.Node, body func(context.Co
 		return err
 	}
 	defer q.release(w)
+	return w.drain(ctx, n, body)
+}
+
+// drain makes a worker's operator for n, has body read it, and closes it, even
+// when body panics: goroutines may be below.
+func (w *worker) drain(ctx context.Context, n planner.Node, body func(context.Context, *worker, Operator) error) (err error) {
 	op, err := w.build(n)
 	if err != nil {
 		return err
