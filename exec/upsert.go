@@ -50,16 +50,22 @@ func (u *upsert) run(ctx context.Context) error {
 	u.rows = newTableRow(u.n).of(rows.all())
 	u.old = slices.Repeat([]int64{noRow}, rows.n)
 	u.drop = make([]bool, rows.n)
+	var keys []*batchKey
 	for _, ix := range u.n.Table.Indexes {
 		if !ix.Unique || u.c.Index != nil && ix.ID != u.c.Index.ID {
 			continue
 		}
-		if err := u.among(ix); err != nil {
+		k, err := u.key(ix)
+		if err != nil {
 			return err
 		}
+		keys = append(keys, k)
 		if err := u.meet(ctx, ix); err != nil {
 			return err
 		}
+	}
+	if err := u.among(keys); err != nil {
+		return err
 	}
 	switch {
 	case u.c.Nothing:
@@ -73,9 +79,14 @@ func (u *upsert) run(ctx context.Context) error {
 	return u.insertWhere(ctx, func(i int) bool { return u.old[i] == noRow })
 }
 
-// among finds rows of the statement that have the key of another of its rows:
-// the later one gives way, or with REPLACE the earlier.
-func (u *upsert) among(ix *catalog.Index) error {
+// batchKey is the rows' keys in an index: equal ones have the same number.
+type batchKey struct {
+	ids  []uint32
+	null []bool // a NULL is no duplicate
+	last []int  // by number: the last row that stays, noRow for none
+}
+
+func (u *upsert) key(ix *catalog.Index) (*batchKey, error) {
 	var key arrow.Batch
 	var cols []planner.ColDef
 	var null []planner.Expr
@@ -90,23 +101,28 @@ func (u *upsert) among(ix *catalog.Index) error {
 	defer g.release()
 	ptr, err := g.find(&key)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ids := make([]uint32, key.Rows)
-	if err := u.download(ids, ptr); err != nil {
-		return err
+	k := &batchKey{ids: make([]uint32, key.Rows), last: slices.Repeat([]int{noRow}, g.groups.Len())}
+	if err := u.download(k.ids, ptr); err != nil {
+		return nil, err
 	}
-	free, err := u.where(null)
-	if err != nil {
-		return err
-	}
-	seen := slices.Repeat([]int{noRow}, g.groups.Len())
-	for i, id := range ids {
-		if free[i] { // a NULL is no duplicate
+	k.null, err = u.where(null)
+	return k, err
+}
+
+// among finds rows of the statement that have the key of another of its rows:
+// the later one gives way, or with REPLACE the earlier. A row that is not
+// inserted is in nobody's way.
+func (u *upsert) among(keys []*batchKey) error {
+	for i := range u.drop {
+		if u.c.Nothing && u.old[i] != noRow {
 			continue
 		}
-		if before := seen[id]; before != noRow {
+		for _, k := range keys {
+			before := k.last[k.ids[i]]
 			switch {
+			case k.null[i] || before == noRow:
 			case u.c.Replace:
 				u.drop[before] = true
 			case u.c.Nothing:
@@ -115,7 +131,11 @@ func (u *upsert) among(ix *catalog.Index) error {
 				return sqltype.Errorf(sqltype.CodeCardinality, "ON CONFLICT DO UPDATE cannot affect a row a second time")
 			}
 		}
-		seen[id] = i
+		for _, k := range keys {
+			if !k.null[i] && !u.drop[i] {
+				k.last[k.ids[i]] = i
+			}
+		}
 	}
 	return nil
 }
