@@ -161,7 +161,7 @@ type Aggregate struct {
 	Groups   []NamedExpr
 	Aggs     []Agg
 	Sets     [][]int // nil: one set of all Groups
-	Grouping ColDef  // with Sets: a BIGINT of bits, 1 for each group column not in the row's set; ID 0 when not asked for
+	Grouping ColDef  // with Sets: a BIGINT whose bit i is 1 when Groups[i] is not in the row's set; ID 0 when not asked for
 }
 
 // Agg is one aggregate.
@@ -174,7 +174,8 @@ type Agg struct {
 	OrderBy  []SortKey
 }
 
-// DistinctOn keeps the first row of each group of On, by the input's order.
+// DistinctOn keeps the first row of each group of On, by the input's order,
+// which is its output's order too.
 type DistinctOn struct {
 	Input Node
 	On    []Expr
@@ -233,6 +234,8 @@ type WindowFunc struct {
 	Filter   Expr
 	Frame    Frame
 	Distinct bool
+	// IgnoreNulls: lag, lead, first_value and the like pass over NULLs.
+	IgnoreNulls bool
 }
 
 // Frame is the frame of a window function: Unit "ROWS", "RANGE" or "GROUPS".
@@ -317,7 +320,8 @@ type Update struct {
 	Columns   []ColDef
 }
 
-// Delete removes the rows whose ids are the input's column 0.
+// Delete removes the rows whose ids are the input's column 0. With Returning
+// the next ones are the whole old row in the table's order.
 type Delete struct {
 	Table     *catalog.Table
 	Input     Node

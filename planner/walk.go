@@ -35,6 +35,8 @@ func operands(e Expr, f func(Expr)) {
 		f(e.Else)
 	case *Subquery:
 		each(e.X, f)
+	case *groupingCall: // while a statement is bound
+		each(e.args, f)
 	default:
 		panic(fmt.Sprintf("planner: no operands for %T", e))
 	}

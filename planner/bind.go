@@ -1,0 +1,149 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/parser"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// BindOptions are what binding asks of its surroundings.
+type BindOptions struct {
+	// ParamTypes are the types of the parameters that are known; Null and those
+	// beyond the end are inferred: a parameter takes the type of what it meets.
+	ParamTypes []sqltype.Type
+	// FileSchema reads the columns of a file, and its number of rows or 0. Format
+	// is "parquet", "csv" or "arrow". Nil: files are refused.
+	FileSchema func(path, format string, options map[string]sqltype.Datum) (sqltype.Schema, float64, error)
+}
+
+// Bind resolves the names and types of a query, INSERT, UPDATE or DELETE and
+// makes the plan that says the same as the text. Errors are *sqltype.Error,
+// with a position where there is one.
+func Bind(r catalog.Reader, s parser.Statement, o BindOptions) (p *Plan, err error) {
+	b := binder{reader: r, opts: o, nextColumn: 1, nextCTE: 1}
+	defer b.recover(&err)
+	return b.statement(s), nil
+}
+
+// binder is one call of Bind. Its methods end the call by fail, a panic that
+// Bind turns into its error, and so need no error results.
+type binder struct {
+	reader     catalog.Reader
+	opts       BindOptions
+	params     []sqltype.Type // Null: not known yet
+	nextColumn ColumnID
+	nextCTE    int
+	notNull    colSet   // columns that are never NULL
+	views      []string // the views being read, against a circle
+	depth      int      // of queries in queries
+}
+
+// maxQueryDepth bounds queries in queries, views included.
+const maxQueryDepth = 500
+
+// codeInvalidReference is SQLSTATE invalid_column_reference.
+const codeInvalidReference = "42P10"
+
+func (b *binder) statement(s parser.Statement) *Plan {
+	p := &Plan{}
+	switch s := s.(type) {
+	case *parser.Query:
+		q := b.query(nil, nil, s)
+		p.Root, p.Columns = q.node, q.cols
+		b.settleParams()
+		p.Params, p.NextColumn, p.NextCTE = b.params, b.nextColumn, b.nextCTE
+		return p
+	case *parser.Insert:
+		p.Root, p.Kind = b.insert(s), InsertPlan
+	case *parser.Update:
+		p.Root, p.Kind = b.update(s), UpdatePlan
+	case *parser.Delete:
+		p.Root, p.Kind = b.delete(s), DeletePlan
+	case *parser.Truncate:
+		p.Root, p.Kind = b.delete(&parser.Delete{Table: s.Table, Pos: s.Pos}), DeletePlan
+	default:
+		fail(sqltype.CodeWrongObject, noPos, "a %T has no plan", s)
+	}
+	p.Columns = p.Root.Cols()
+	b.settleParams()
+	p.Params, p.NextColumn, p.NextCTE = b.params, b.nextColumn, b.nextCTE
+	return p
+}
+
+// settleParams makes VARCHARs of parameters that met no type.
+func (b *binder) settleParams() {
+	for i, t := range b.params {
+		if t.Kind == sqltype.KindNull {
+			b.params[i] = sqltype.Varchar
+		}
+	}
+}
+
+// column defines a new column.
+func (b *binder) column(name string, t sqltype.Type, nulls nullability) ColDef {
+	c := ColDef{ID: b.nextColumn, Name: name, Type: t, NotNull: nulls == neverNull}
+	b.nextColumn++
+	if c.NotNull {
+		b.notNull = b.notNull.add(c.ID)
+	}
+	return c
+}
+
+func nullsOf(notNull bool) nullability {
+	if notNull {
+		return neverNull
+	}
+	return mayBeNull
+}
+
+// ---- errors ----
+
+// noPos is the position of what is not in the text.
+const noPos parser.Pos = -1
+
+// bindError carries an error out of the binder.
+type bindError struct{ err *sqltype.Error }
+
+func (b *binder) recover(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case bindError:
+		*err = r.err
+	default:
+		panic(r)
+	}
+}
+
+// fail ends the binding.
+func fail(code string, at parser.Pos, format string, args ...any) {
+	failHint("", code, at, format, args...)
+}
+
+func failHint(hint, code string, at parser.Pos, format string, args ...any) {
+	e := sqltype.Errorf(code, format, args...)
+	e.Hint = hint
+	failWith(e, at)
+}
+
+// failWith ends the binding with an error of another room, which gets the
+// position at unless it has one.
+func failWith(err error, at parser.Pos) {
+	e, ok := err.(*sqltype.Error)
+	if !ok {
+		e = sqltype.Errorf(sqltype.CodeInternal, "%v", err)
+	}
+	if at != noPos {
+		e = e.At(int(at))
+	}
+	panic(bindError{e})
+}
+
+// didYouMean is the hint for a misspelt name; the candidates may be repeated.
+func didYouMean(name string, candidates []string) string {
+	if s := catalog.Suggest(name, candidates); s != "" {
+		return fmt.Sprintf("did you mean %q?", s)
+	}
+	return ""
+}

@@ -1,0 +1,256 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/parser"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// call binds what is written as a function call.
+func (b *binder) call(s *scope, e *parser.Call) Expr {
+	name := e.Name.Parts[len(e.Name.Parts)-1].Name
+	if len(e.Named) > 0 {
+		fail(sqltype.CodeUndefinedFunc, e.Named[0].Name.Pos, "%s takes no named arguments", name)
+	}
+	switch {
+	case e.Over != nil:
+		return b.window(s, name, e)
+	case catalog.IsAggregate(name) && !(catalog.IsScalar(name) && len(e.Args) > 1 && !e.Distinct):
+		return b.aggregate(s, name, e)
+	case catalog.IsWindow(name):
+		fail(sqltype.CodeWrongObject, e.Pos, "window function %s requires an OVER clause", name)
+	}
+	if e.Star || e.Distinct || e.Filter != nil || len(e.OrderBy) > 0 || len(e.Within) > 0 {
+		if catalog.IsScalar(name) {
+			fail(sqltype.CodeWrongObject, e.Pos, "%s is not an aggregate function", name)
+		}
+		b.function(name, nil, e.Pos)
+	}
+	if x, ok := b.special(s, name, e); ok {
+		return x
+	}
+	return b.function(name, b.exprs(s, e.Args), e.Pos)
+}
+
+// special binds the functions that are syntax: their arguments are not all
+// computed, or not of types that a signature can say.
+func (b *binder) special(s *scope, name string, e *parser.Call) (Expr, bool) {
+	count := func(least, most int) {
+		if n := len(e.Args); n < least || n > most {
+			fail(sqltype.CodeUndefinedFunc, e.Pos, "%s does not take %d arguments", name, n)
+		}
+	}
+	switch name {
+	case "coalesce":
+		count(1, 1<<30)
+	case "ifnull", "nvl":
+		count(2, 2)
+	case "nullif":
+		count(2, 2)
+		x, y := b.expr(s, e.Args[0]), b.expr(s, e.Args[1])
+		x = b.settle(x)
+		cond := b.compare(Eq, x, y, e.Args[1].Start())
+		return &Case{Whens: []When{{cond, &Const{sqltype.NullOf(x.Type())}}}, Else: x, T: x.Type()}, true
+	case "if", "iif":
+		count(3, 3)
+		return b.caseExpr(s, &parser.Case{Whens: []parser.When{{Cond: e.Args[0], Then: e.Args[1]}}, Else: e.Args[2], Pos: e.Pos}), true
+	case "grouping", "grouping_id":
+		count(1, 31)
+		return b.groupingCall(s, e), true
+	case "collate":
+		return b.collate(s, e), true
+	default:
+		return nil, false
+	}
+	at := make([]parser.Pos, len(e.Args))
+	for i, a := range e.Args {
+		at[i] = a.Start()
+	}
+	return b.coalesce(b.exprs(s, e.Args), at), true
+}
+
+// collate accepts the names of the one collation that there is: by bytes.
+func (b *binder) collate(s *scope, e *parser.Call) Expr {
+	x := b.value(s, e.Args[0])
+	name, ok := e.Args[1].(*parser.Literal)
+	if !ok {
+		fail(sqltype.CodeSyntax, e.Args[1].Start(), "a collation is a name")
+	}
+	switch {
+	case sameName(name.Value.S, "C"), sameName(name.Value.S, "POSIX"), sameName(name.Value.S, "binary"),
+		sameName(name.Value.S, "default"), sameName(name.Value.S, "ucs_basic"):
+		return x
+	case sameName(name.Value.S, "NOCASE"):
+		return b.function("lower", []Expr{x}, e.Pos)
+	}
+	fail(sqltype.CodeUndefinedObject, name.Pos, "collation %q does not exist: strings compare by bytes (\"C\") or NOCASE", name.Value.S)
+	return nil
+}
+
+// operator is a call of an operator.
+func (b *binder) operator(op string, args []Expr, at parser.Pos) Expr {
+	return b.function(op, args, at)
+}
+
+// function is a call of a scalar function. An open argument is taken for a
+// VARCHAR; if no signature has one there, for whatever the signature wants.
+func (b *binder) function(name string, args []Expr, at parser.Pos) Expr {
+	r := b.resolve(args, at, func(types []sqltype.Type, consts []*sqltype.Datum) (catalog.Resolved, error) {
+		return catalog.ResolveScalarConst(name, types, consts)
+	})
+	return &Call{Func: r.Func, Args: args, T: r.Result, Pos: int(at) + 1}
+}
+
+// resolve finds a signature and brings the arguments to it, in place.
+func (b *binder) resolve(args []Expr, at parser.Pos, find func([]sqltype.Type, []*sqltype.Datum) (catalog.Resolved, error)) catalog.Resolved {
+	types := make([]sqltype.Type, len(args))
+	var consts []*sqltype.Datum
+	open := false
+	for i, a := range args {
+		types[i] = a.Type()
+		switch a := a.(type) {
+		case *literal:
+			open = true
+			d := sqltype.NewString(a.text)
+			consts = setConst(consts, len(args), i, &d)
+		case *Const:
+			consts = setConst(consts, len(args), i, &a.Value)
+		}
+	}
+	r, err := find(types, consts)
+	if err != nil && open {
+		for i, a := range args {
+			if _, ok := a.(*literal); ok {
+				types[i] = sqltype.Null
+			}
+		}
+		if again, failed := find(types, consts); failed == nil {
+			r, err = again, nil
+		}
+	}
+	if err != nil {
+		failWith(err, at)
+	}
+	for i := range args {
+		args[i] = b.coerce(args[i], r.Args[i], at)
+	}
+	return r
+}
+
+func setConst(consts []*sqltype.Datum, n, i int, d *sqltype.Datum) []*sqltype.Datum {
+	if consts == nil {
+		consts = make([]*sqltype.Datum, n)
+	}
+	consts[i] = d
+	return consts
+}
+
+// ---- aggregates ----
+
+// aggregate binds an aggregate: it is noted in the SELECT that it belongs to,
+// and a column stands for it. That is the innermost one whose columns its
+// arguments name; one without columns belongs where it stands.
+func (b *binder) aggregate(s *scope, name string, e *parser.Call) Expr {
+	if e.Star && name != "count" {
+		fail(sqltype.CodeUndefinedFunc, e.Pos, "%s(*) is not a function", name)
+	}
+	s.openAgg++
+	a := Agg{Distinct: e.Distinct}
+	var args []Expr
+	if len(e.Within) > 0 {
+		// percentile_cont(0.5) WITHIN GROUP (ORDER BY x) is quantile_cont(x, 0.5).
+		args = append(args, b.expr(s, e.Within[0].Expr))
+		if len(e.Within) > 1 {
+			fail(sqltype.CodeNotSupported, e.Within[1].Expr.Start(), "WITHIN GROUP takes one expression")
+		}
+	}
+	args = append(args, b.exprs(s, e.Args)...)
+	r := b.resolve(args, e.Pos, func(types []sqltype.Type, _ []*sqltype.Datum) (catalog.Resolved, error) {
+		return catalog.ResolveAggregate(name, types)
+	})
+	if len(e.Within) > 0 && e.Within[0].Desc {
+		a.OrderBy = []SortKey{{Expr: args[0], Desc: true, NullsFirst: true}}
+	}
+	a.Func, a.Args = r.Func, args
+	for _, o := range e.OrderBy {
+		a.OrderBy = append(a.OrderBy, sortKey(o, b.value(s, o.Expr)))
+	}
+	if e.Filter != nil {
+		a.Filter = b.truth(b.expr(s, e.Filter), "FILTER", e.Filter.Start())
+	}
+	s.openAgg--
+	owner := b.ownerOf(s, &a)
+	b.checkAggregate(s, owner, e, name)
+	return owner.addAggregate(b, a, r.Result, name)
+}
+
+// checkAggregate refuses an aggregate where none may stand.
+func (b *binder) checkAggregate(s, owner *scope, e *parser.Call, name string) {
+	if owner.openAgg > 0 {
+		fail(sqltype.CodeGrouping, e.Pos, "aggregate function calls cannot be nested")
+	}
+	if !owner.clause.takesAggregates() {
+		fail(sqltype.CodeGrouping, e.Pos, "aggregate functions are not allowed in %s", owner.clause)
+	}
+	if owner == s {
+		return
+	}
+	if e.Over != nil {
+		fail(sqltype.CodeNotSupported, e.Pos, "%s of an outer query cannot be a window function", name)
+	}
+}
+
+// ownerOf is the scope whose columns an aggregate's expressions name.
+func (b *binder) ownerOf(s *scope, a *Agg) *scope {
+	var used colSet
+	for _, x := range a.Args {
+		used = used.addExpr(x)
+	}
+	if a.Filter != nil {
+		used = used.addExpr(a.Filter)
+	}
+	if used.empty() {
+		return s
+	}
+	for at := s; at != nil; at = at.parent {
+		for _, id := range used.ids() {
+			if at.owns(id) {
+				return at
+			}
+		}
+	}
+	return s
+}
+
+// addAggregate notes an aggregate, once for each that is the same.
+func (s *scope) addAggregate(b *binder, a Agg, t sqltype.Type, name string) Expr {
+	for i := range s.aggs {
+		if sameAggregate(&s.aggs[i], &a) {
+			return colRef(s.aggs[i].Col)
+		}
+	}
+	a.Col = b.column(name, t, nullsOf(a.Func.ID == catalog.FuncCount))
+	s.aggs = append(s.aggs, a)
+	s.made = s.made.add(a.Col.ID)
+	return colRef(a.Col)
+}
+
+func sameAggregate(x, y *Agg) bool {
+	if x.Func != y.Func || x.Distinct != y.Distinct || (x.Filter == nil) != (y.Filter == nil) ||
+		!slices.EqualFunc(x.Args, y.Args, equalExpr) {
+		return false
+	}
+	if !slices.EqualFunc(x.OrderBy, y.OrderBy, sameKey) {
+		return false
+	}
+	return x.Filter == nil || equalExpr(x.Filter, y.Filter)
+}
+
+// sortKey is a key with NULL where PostgreSQL puts it: last, or first when
+// descending.
+func sortKey(o parser.OrderItem, e Expr) SortKey {
+	first := o.Nulls == parser.NullsFirst || o.Nulls == parser.NullsDefault && o.Desc
+	return SortKey{Expr: e, Desc: o.Desc, NullsFirst: first}
+}

@@ -1,0 +1,201 @@
+package planner
+
+import (
+	"github.com/gpusql/gpusql/parser"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// cte is a name of WITH. A definition that is used once stands where it is
+// used; one that is used again is computed once, by a With around the query.
+type cte struct {
+	outer *cte // the names seen beside it, innermost first
+	name  string
+	ast   *parser.CTE
+	scope *scope // around the WITH
+	def   bound
+	id    int
+	uses  int
+	// repeat: the definition is bound again for each use, because it was asked
+	// for or because it depends on the rows of an outer query.
+	repeat bool
+	first  *Project // the first use, which becomes a CTEScan at the second
+	with   *With    // what must stand around the query, nil as yet
+}
+
+// find looks a name up, from the innermost outwards. Of a nil list it finds nil.
+func (c *cte) find(name string) *cte {
+	for ; c != nil; c = c.outer {
+		if sameName(c.name, name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// around puts the With around a query, if there is to be one.
+func (c *cte) around(body Node) Node {
+	if c.with == nil || c.uses == 0 {
+		return body
+	}
+	w := *c.with
+	w.Body = body
+	return &w
+}
+
+// with binds the definitions of a WITH. An unused one is bound for its errors.
+func (b *binder) with(parent *scope, ctes *cte, list []parser.CTE, recursive bool) *cte {
+	first := ctes
+	for i := range list {
+		d := &list[i]
+		for c := ctes; c != first; c = c.outer {
+			if sameName(c.name, d.Name.Name) {
+				fail("42712", d.Name.Pos, "WITH query name %q specified more than once", d.Name.Name)
+			}
+		}
+		c := &cte{outer: ctes, name: d.Name.Name, ast: d, scope: parent, id: b.nextCTE}
+		b.nextCTE++
+		if union, ok := d.Query.Body.(*parser.SetQuery); recursive && ok && union.Op == parser.Union && reads(union.Right, d.Name.Name) {
+			b.recursive(c, union)
+		} else {
+			b.define(c)
+		}
+		ctes = c
+	}
+	return ctes
+}
+
+// define binds a definition that does not read itself.
+func (b *binder) define(c *cte) {
+	c.def = b.definition(c)
+	m := c.ast.Materialized
+	c.repeat = m != nil && !*m || c.scope != nil && !freeCols(c.def.node).empty()
+	if m != nil && *m && !c.repeat {
+		c.with = &With{CTE: c.id, Name: c.name, Def: c.def.node}
+	}
+}
+
+func (b *binder) definition(c *cte) bound {
+	q := b.query(c.scope, c.outer, c.ast.Query)
+	q.cols = c.named(q.cols)
+	return q
+}
+
+// named gives columns the names of WITH name(a, b).
+func (c *cte) named(cols []ColDef) []ColDef {
+	names := c.ast.Columns
+	if len(names) > len(cols) {
+		fail(codeInvalidReference, names[0].Pos, "WITH query %q has %d columns available but %d columns specified", c.name, len(cols), len(names))
+	}
+	out := append([]ColDef(nil), cols...)
+	for i := range names {
+		out[i].Name = names[i].Name
+	}
+	return out
+}
+
+// cteRef is a use of a name.
+func (b *binder) cteRef(c *cte) (Node, []ColDef) {
+	c.uses++
+	switch {
+	case c.with != nil:
+		return b.cteScan(c)
+	case c.repeat && c.uses == 1:
+		return c.def.node, c.def.cols
+	case c.repeat:
+		q := b.definition(c)
+		return q.node, q.cols
+	case c.uses == 1:
+		c.first = &Project{Input: c.def.node, Exprs: make([]NamedExpr, len(c.def.cols))}
+		cols := make([]ColDef, len(c.def.cols))
+		for i, d := range c.def.cols {
+			cols[i] = b.column(d.Name, d.Type, nullsOf(d.NotNull))
+			c.first.Exprs[i] = NamedExpr{Col: cols[i], Expr: colRef(d)}
+		}
+		return c.first, cols
+	}
+	// The plan is still being made, and nobody but the binder has seen it: the
+	// first use can be made a reader like this one.
+	c.with = &With{CTE: c.id, Name: c.name, Def: c.def.node}
+	node, cols := b.cteScan(c)
+	c.first.Input = node
+	for i := range cols {
+		c.first.Exprs[i].Expr = colRef(cols[i])
+	}
+	return b.cteScan(c)
+}
+
+func (b *binder) cteScan(c *cte) (Node, []ColDef) {
+	n := &CTEScan{CTE: c.id, Name: c.name, Columns: make([]ColDef, len(c.def.cols)), Source: make([]int, len(c.def.cols))}
+	for i, d := range c.def.cols {
+		n.Columns[i] = b.column(d.Name, d.Type, nullsOf(d.NotNull))
+		n.Source[i] = i
+	}
+	return n, n.Columns
+}
+
+// recursive binds a definition whose right branch reads it.
+func (b *binder) recursive(c *cte, union *parser.SetQuery) {
+	q := c.ast.Query
+	if len(q.OrderBy) > 0 || q.Limit != nil || q.Offset != nil {
+		fail(sqltype.CodeNotSupported, q.Pos, "ORDER BY, LIMIT and OFFSET in a recursive query are not supported")
+	}
+	start := b.body(c.scope, c.outer, union.Left)
+	start.cols = c.named(start.cols)
+	for i := range start.cols {
+		start.cols[i].NotNull = false // a later round may bring a NULL
+		if start.cols[i].Type.Kind == sqltype.KindVarchar {
+			start.cols[i].Type = sqltype.Varchar
+		}
+	}
+	c.def = start
+	c.with = &With{CTE: c.id, Name: c.name, Def: start.node, StepAll: union.All}
+	step := b.body(c.scope, c, union.Right)
+	c.uses = 0
+	if len(step.cols) != len(start.cols) {
+		fail(sqltype.CodeSyntax, union.Pos, "each UNION query must have the same number of columns: %d and %d", len(start.cols), len(step.cols))
+	}
+	types := make([]sqltype.Type, len(start.cols))
+	for i, col := range start.cols {
+		types[i] = col.Type
+		t, ok := sqltype.CommonType(col.Type, step.cols[i].Type)
+		if step.isOpen(i) {
+			t, ok = col.Type, true
+		}
+		if !ok || t.Kind != col.Type.Kind && col.Type.Kind != sqltype.KindNull {
+			e := sqltype.Errorf(sqltype.CodeTypeMismatch, "recursive query %q column %d has type %s in its first part but type %s overall",
+				c.name, i+1, col.Type, step.cols[i].Type)
+			e.Hint = "cast the first part to that type"
+			failWith(e, union.Pos)
+		}
+	}
+	c.with.Step = b.castColumns(step.node, step.cols, types)
+}
+
+// reads reports whether a body reads from a name: in FROM, at any depth.
+func reads(body parser.QueryBody, name string) bool {
+	switch body := body.(type) {
+	case *parser.Query:
+		return reads(body.Body, name)
+	case *parser.SetQuery:
+		return reads(body.Left, name) || reads(body.Right, name)
+	case *parser.Select:
+		for _, t := range body.From {
+			if readsFrom(t, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func readsFrom(t parser.TableExpr, name string) bool {
+	switch t := t.(type) {
+	case *parser.TableRef:
+		return len(t.Name.Parts) == 1 && sameName(t.Name.Parts[0].Name, name)
+	case *parser.DerivedTable:
+		return reads(t.Query, name)
+	case *parser.Join:
+		return readsFrom(t.Left, name) || readsFrom(t.Right, name)
+	}
+	return false
+}

@@ -1,0 +1,320 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/parser"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// expr binds an expression. It may be open, see isOpen: who keeps it must
+// coerce or settle it.
+func (b *binder) expr(s *scope, e parser.Expr) Expr {
+	switch e := e.(type) {
+	case *parser.Literal:
+		if e.Untyped {
+			return &literal{text: e.Value.S, pos: e.Pos}
+		}
+		return &Const{e.Value}
+	case *parser.ColumnRef:
+		return b.columnRef(s, e)
+	case *parser.ParamRef:
+		return b.param(e)
+	case *parser.Unary:
+		return b.unary(s, e)
+	case *parser.Binary:
+		return b.binary(s, e)
+	case *parser.IsExpr:
+		return b.isExpr(s, e)
+	case *parser.IsDistinct:
+		op := Distinct
+		if e.Not {
+			op = NotDistinct
+		}
+		return b.rowsOrValues(s, op, e.L, e.R, e.R.Start())
+	case *parser.Between:
+		return b.between(s, e)
+	case *parser.Like:
+		return b.like(s, e)
+	case *parser.In:
+		return b.in(s, e)
+	case *parser.Exists:
+		q := b.query(s, s.ctes, e.Query)
+		return &Subquery{Kind: SubExists, Plan: q.node, T: sqltype.Bool}
+	case *parser.Subquery:
+		return b.scalarSubquery(s, e)
+	case *parser.Quantified:
+		return b.quantified(s, e)
+	case *parser.Case:
+		return b.caseExpr(s, e)
+	case *parser.Cast:
+		return b.convert(b.expr(s, e.X), e)
+	case *parser.Call:
+		return b.call(s, e)
+	}
+	b.failExpr(e)
+	return nil
+}
+
+// failExpr refuses what is not an expression of its own, or not yet.
+func (b *binder) failExpr(e parser.Expr) {
+	switch e := e.(type) {
+	case *parser.Star:
+		fail(sqltype.CodeSyntax, e.Pos, "* is not an expression")
+	case *parser.Default:
+		fail(sqltype.CodeSyntax, e.Pos, "DEFAULT is not allowed in this context")
+	case *parser.Row:
+		fail(sqltype.CodeNotSupported, e.Pos, "a row is only allowed where rows are compared")
+	case *parser.Array, *parser.Index:
+		fail(sqltype.CodeNotSupported, e.Start(), "lists are not supported")
+	}
+	panic(fmt.Sprintf("planner: no binding for %T", e))
+}
+
+func (b *binder) exprs(s *scope, list []parser.Expr) []Expr {
+	out := make([]Expr, len(list))
+	for i, e := range list {
+		out[i] = b.expr(s, e)
+	}
+	return out
+}
+
+// value binds an expression that keeps its type.
+func (b *binder) value(s *scope, e parser.Expr) Expr { return b.settle(b.expr(s, e)) }
+
+// condition binds WHERE, ON and the like.
+func (b *binder) condition(s *scope, e parser.Expr) Expr {
+	return b.truth(b.expr(s, e), s.clause.String(), e.Start())
+}
+
+// ---- operators ----
+
+func (b *binder) unary(s *scope, e *parser.Unary) Expr {
+	x := b.expr(s, e.X)
+	switch e.Op {
+	case "NOT":
+		return &Not{b.truth(x, "NOT", e.X.Start())}
+	case "-":
+		if c, ok := x.(*Const); ok && c.Value.Type.Kind.IsInteger() && !c.Value.Null && c.Value.I > 0 {
+			d := c.Value
+			d.I = -d.I
+			return &Const{d}
+		}
+		return b.operator(catalog.FuncNeg.String(), []Expr{x}, e.Pos)
+	case "+":
+		x = b.openNumber(x, e.Pos)
+		if k := x.Type().Kind; !k.IsNumeric() && k != sqltype.KindInterval && k != sqltype.KindNull {
+			fail(sqltype.CodeUndefinedFunc, e.Pos, "no operator matches + %s", x.Type())
+		}
+		return x
+	}
+	return b.operator(e.Op, []Expr{x}, e.Pos)
+}
+
+// openNumber is what an open expression is beside a sign.
+func (b *binder) openNumber(e Expr, at parser.Pos) Expr {
+	if isOpen(e) {
+		return b.coerce(e, sqltype.Float64, at)
+	}
+	return e
+}
+
+var comparisons = map[string]CmpOp{"=": Eq, "<>": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge}
+
+// binary binds a chain of infix operators, which may lean to the left for tens
+// of thousands of terms: it goes down the chain in a loop and comes up folding.
+// Terms of one AND or OR are gathered in one node.
+func (b *binder) binary(s *scope, e *parser.Binary) Expr {
+	spine := []*parser.Binary{e}
+	for {
+		left, ok := spine[len(spine)-1].L.(*parser.Binary)
+		if !ok {
+			break
+		}
+		spine = append(spine, left)
+	}
+	var x Expr
+	bottom := spine[len(spine)-1]
+	last := len(spine) - 1
+	if op, ok := comparisons[bottom.Op]; ok && isRow(bottom.L) {
+		x, last = b.rowsOrValues(s, op, bottom.L, bottom.R, bottom.Pos), last-1
+	} else {
+		x = b.expr(s, bottom.L)
+	}
+	for i := last; i >= 0; i-- {
+		step := spine[i]
+		if step.Op == "AND" || step.Op == "OR" {
+			end := i
+			for end > 0 && spine[end-1].Op == step.Op {
+				end--
+			}
+			x = b.connective(s, x, spine[end:i+1])
+			i = end
+			continue
+		}
+		x = b.infix(step, x, b.expr(s, step.R))
+	}
+	return x
+}
+
+// connective is x AND ... AND ..., the steps being from the last to the first.
+func (b *binder) connective(s *scope, x Expr, steps []*parser.Binary) Expr {
+	op := steps[0].Op
+	args := make([]Expr, 1, len(steps)+1)
+	first := steps[len(steps)-1]
+	args[0] = b.truth(x, op, first.L.Start())
+	for i := len(steps) - 1; i >= 0; i-- {
+		r := steps[i].R
+		args = append(args, b.truth(b.expr(s, r), op, r.Start()))
+	}
+	if op == "OR" {
+		return &Or{args}
+	}
+	return &And{args}
+}
+
+// patternOps are the operators of patterns as functions.
+var patternOps = map[string]string{"~": "regexp_like", "!~": "regexp_like", "~*": "regexp_ilike", "!~*": "regexp_ilike"}
+
+func (b *binder) infix(e *parser.Binary, l, r Expr) Expr {
+	if op, ok := comparisons[e.Op]; ok {
+		return b.compare(op, l, r, e.Pos)
+	}
+	if name, ok := patternOps[e.Op]; ok {
+		x := b.function(name, []Expr{l, r}, e.Pos)
+		if e.Op[0] == '!' {
+			return &Not{x}
+		}
+		return x
+	}
+	if isOpen(l) != isOpen(r) && e.Op != "||" {
+		// A literal takes the other side's type if there is such an operator:
+		// date - '1998-01-01'.
+		if x, ok := b.likeOther(e, l, r); ok {
+			return x
+		}
+	}
+	return b.operator(e.Op, []Expr{l, r}, e.Pos)
+}
+
+// likeOther tries an operator with the open side of the type of the other.
+func (b *binder) likeOther(e *parser.Binary, l, r Expr) (Expr, bool) {
+	t := l.Type()
+	if isOpen(l) {
+		t = r.Type()
+	}
+	if _, err := catalog.ResolveScalar(e.Op, []sqltype.Type{t, t}); err != nil {
+		return nil, false
+	}
+	if lit, ok := r.(*literal); ok && t.Kind.IsTemporal() {
+		// date + '1 day': only what can be read as the type is taken for it.
+		if _, err := sqltype.ParseDatum(lit.text, t); err != nil {
+			return nil, false
+		}
+	}
+	return b.operator(e.Op, []Expr{b.coerce(l, t, e.Pos), b.coerce(r, t, e.Pos)}, e.Pos), true
+}
+
+// ---- predicates ----
+
+func (b *binder) isExpr(s *scope, e *parser.IsExpr) Expr {
+	x := b.expr(s, e.X)
+	var out Expr
+	switch e.What {
+	case "NULL":
+		out = &IsNull{b.settle(x)}
+	case "UNKNOWN":
+		out = &IsNull{b.truth(x, "IS UNKNOWN", e.X.Start())}
+	default:
+		op := NotDistinct
+		if e.Not {
+			op = Distinct
+		}
+		return &Cmp{Op: op, L: b.truth(x, "IS "+e.What, e.X.Start()), R: boolConst(e.What == "TRUE")}
+	}
+	if e.Not {
+		return &Not{out}
+	}
+	return out
+}
+
+func (b *binder) between(s *scope, e *parser.Between) Expr {
+	x, lo, hi := b.expr(s, e.X), b.expr(s, e.Lo), b.expr(s, e.Hi)
+	at := e.X.Start()
+	inside := func(lo, hi Expr) Expr {
+		return &And{[]Expr{b.compare(Ge, x, lo, at), b.compare(Le, x, hi, at)}}
+	}
+	out := inside(lo, hi)
+	if e.Symmetric {
+		out = &Or{[]Expr{out, inside(hi, lo)}}
+	}
+	if e.Not {
+		return &Not{out}
+	}
+	return out
+}
+
+var likeFuncs = map[string]string{"LIKE": "like", "ILIKE": "ilike", "SIMILAR TO": "similar_to", "GLOB": "glob"}
+
+func (b *binder) like(s *scope, e *parser.Like) Expr {
+	args := []Expr{b.expr(s, e.X), b.expr(s, e.Pattern)}
+	if e.Esc != nil {
+		args = append(args, b.expr(s, e.Esc))
+	}
+	out := b.function(likeFuncs[e.Op], args, e.X.Start())
+	if e.Not {
+		return &Not{out}
+	}
+	return out
+}
+
+func (b *binder) caseExpr(s *scope, e *parser.Case) Expr {
+	c := &Case{Whens: make([]When, len(e.Whens))}
+	var operand Expr
+	if e.Operand != nil {
+		operand = b.expr(s, e.Operand)
+	}
+	results := make([]Expr, len(e.Whens)+1)
+	for i, w := range e.Whens {
+		if operand != nil {
+			c.Whens[i].Cond = b.compare(Eq, operand, b.expr(s, w.Cond), w.Cond.Start())
+		} else {
+			c.Whens[i].Cond = b.truth(b.expr(s, w.Cond), "CASE WHEN", w.Cond.Start())
+		}
+		results[i] = b.expr(s, w.Then)
+	}
+	last := len(e.Whens)
+	results[last] = &Const{sqltype.NullOf(sqltype.Null)}
+	if e.Else != nil {
+		results[last] = b.expr(s, e.Else)
+	}
+	c.T = b.unify("CASE", results, func(i int) parser.Pos {
+		switch {
+		case i < last:
+			return e.Whens[i].Then.Start()
+		case e.Else != nil:
+			return e.Else.Start()
+		}
+		return e.Pos
+	})
+	for i := range c.Whens {
+		c.Whens[i].Then = results[i]
+	}
+	c.Else = results[last]
+	return c
+}
+
+// coalesce is the first of the arguments that is not NULL.
+func (b *binder) coalesce(args []Expr, at []parser.Pos) Expr {
+	t := b.unify("COALESCE", args, func(i int) parser.Pos { return at[i] })
+	last := len(args) - 1
+	if last == 0 {
+		return args[0]
+	}
+	c := &Case{Whens: make([]When, last), Else: args[last], T: t}
+	for i, a := range args[:last] {
+		c.Whens[i] = When{Cond: &Not{&IsNull{a}}, Then: a}
+	}
+	return c
+}

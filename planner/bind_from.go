@@ -1,0 +1,402 @@
+package planner
+
+import (
+	"path"
+	"strings"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/parser"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// fromItem is an entry of FROM, or the join of several.
+type fromItem struct {
+	node Node
+	rels []*relation
+	star []starColumn
+}
+
+// from binds FROM into the scope and gives its plan.
+func (b *binder) from(s *scope, list []parser.TableExpr) Node {
+	s.lo = b.nextColumn
+	defer func() { s.hi = b.nextColumn }()
+	if len(list) == 0 {
+		return &Values{Rows: [][]Expr{{}}}
+	}
+	whole := &fromItem{}
+	for _, t := range list {
+		item := b.tableExpr(s.within(whole), t)
+		if whole.node == nil {
+			whole = item
+			continue
+		}
+		star := append(whole.star[:len(whole.star):len(whole.star)], item.star...)
+		whole = b.pair(whole, item, &Join{Kind: Inner, Left: whole.node, Right: item.node}, t.Start())
+		whole.star = star
+	}
+	s.rels, s.star = whole.rels, whole.star
+	return whole.node
+}
+
+// pair is the join of two items; the caller says what * is.
+func (b *binder) pair(l, r *fromItem, j *Join, at parser.Pos) *fromItem {
+	rels := l.rels[:len(l.rels):len(l.rels)]
+	for _, rel := range r.rels {
+		for _, other := range l.rels {
+			if rel.name != "" && sameName(rel.name, other.name) && (rel.table == nil || other.table == nil || rel.schema == other.schema) {
+				fail("42712", at, "table name %q specified more than once", rel.name)
+			}
+		}
+		rels = append(rels, rel)
+	}
+	j.Dependent = j.Dependent || b.dependsOn(r.node, l.node)
+	if j.Dependent && (j.Kind == Right || j.Kind == Full) {
+		fail(sqltype.CodeWrongObject, at, "the right side of a %s join cannot refer to its left side", j.Kind)
+	}
+	return &fromItem{node: j, rels: rels}
+}
+
+// dependsOn reports that a plan names columns of another. Base tables do not,
+// and are not searched.
+func (b *binder) dependsOn(n, left Node) bool {
+	if _, ok := n.(*Scan); ok {
+		return false
+	}
+	free := freeCols(n)
+	return !free.empty() && free.meets(colsOf(left))
+}
+
+// tableExpr binds one entry; s shows what stands before it.
+func (b *binder) tableExpr(s *scope, t parser.TableExpr) *fromItem {
+	switch t := t.(type) {
+	case *parser.TableRef:
+		if t.File != "" {
+			name := strings.TrimSuffix(path.Base(t.File), path.Ext(t.File))
+			return b.named(b.file(t.File, "", nil, t.Pos), name, t.Alias, t.Columns)
+		}
+		return b.tableRef(s, t)
+	case *parser.DerivedTable:
+		outer := s.beyondFrom()
+		if t.Lateral {
+			outer = s
+		}
+		q := b.query(outer, s.ctes, t.Query)
+		return b.named(&fromItem{node: q.node, star: starOf(q.cols)}, "", t.Alias, t.Columns)
+	case *parser.FuncTable:
+		return b.funcTable(s, t)
+	case *parser.Join:
+		return b.join(s, t)
+	}
+	fail(sqltype.CodeNotSupported, t.Start(), "FROM with %T is not supported", t)
+	return nil
+}
+
+// beyondFrom is the scope that a subquery in FROM without LATERAL sees: that
+// of the queries around.
+func (s *scope) beyondFrom() *scope {
+	at := s
+	for at != nil && at.clause == inFrom {
+		at = at.parent
+	}
+	if at == nil {
+		return nil
+	}
+	return at.parent
+}
+
+func starOf(cols []ColDef) []starColumn {
+	star := make([]starColumn, len(cols))
+	for i := range cols {
+		star[i].col = cols[i]
+	}
+	return star
+}
+
+// named makes one relation of an item's columns, under the alias or else name.
+func (b *binder) named(item *fromItem, name string, alias *parser.Ident, columns []parser.Ident) *fromItem {
+	rel := &relation{name: name, cols: make([]ColDef, len(item.star))}
+	for i := range item.star {
+		rel.cols[i] = item.star[i].col
+	}
+	item.rels = []*relation{rel}
+	return renamed(item, alias, columns)
+}
+
+// renamed gives the one relation of an item its alias and column aliases.
+func renamed(item *fromItem, alias *parser.Ident, columns []parser.Ident) *fromItem {
+	rel := item.rels[0]
+	if alias != nil {
+		rel.name, rel.schema = alias.Name, ""
+	}
+	if len(columns) > len(rel.cols) {
+		fail(codeInvalidReference, columns[0].Pos, "table %q has %d columns available but %d columns specified",
+			rel.name, len(rel.cols), len(columns))
+	}
+	for i, c := range columns {
+		rel.cols[i].Name = c.Name
+	}
+	item.star = starOf(rel.cols)
+	for i := range item.star {
+		item.star[i].rel = rel
+	}
+	return item
+}
+
+// ---- tables ----
+
+func (b *binder) tableRef(s *scope, t *parser.TableRef) *fromItem {
+	schema, name := b.qualified(t.Name)
+	if schema == "" {
+		if c := s.ctes.find(name.Name); c != nil {
+			node, cols := b.cteRef(c)
+			return b.named(&fromItem{node: node, star: starOf(cols)}, name.Name, t.Alias, t.Columns)
+		}
+	}
+	if table, ok := b.reader.Table(schema, name.Name); ok {
+		scan := b.scan(table)
+		rel := &relation{schema: table.Schema, name: table.Name, table: table, cols: scan.Columns}
+		if len(t.Columns) > 0 {
+			rel.cols = append([]ColDef(nil), scan.Columns...)
+		}
+		return renamed(&fromItem{node: scan, rels: []*relation{rel}}, t.Alias, t.Columns)
+	}
+	if view, ok := b.reader.View(schema, name.Name); ok {
+		q := b.view(view, name.Pos)
+		return b.named(&fromItem{node: q.node, star: starOf(q.cols)}, view.Name, t.Alias, t.Columns)
+	}
+	b.failTable(schema, name, s.ctes)
+	return nil
+}
+
+// qualified splits a table's name.
+func (b *binder) qualified(n parser.Name) (schema string, name parser.Ident) {
+	switch len(n.Parts) {
+	case 1:
+		return "", n.Parts[0]
+	case 2:
+		return n.Parts[0].Name, n.Parts[1]
+	}
+	fail(sqltype.CodeNotSupported, n.Parts[0].Pos, "names of other databases are not supported")
+	return "", parser.Ident{}
+}
+
+func (b *binder) failTable(schema string, name parser.Ident, ctes *cte) {
+	names := b.reader.Names()
+	for ; ctes != nil; ctes = ctes.outer {
+		names = append(names[:len(names):len(names)], ctes.name)
+	}
+	full := name.Name
+	if schema != "" {
+		full = schema + "." + full
+	}
+	failHint(didYouMean(name.Name, names), sqltype.CodeUndefinedTable, name.Pos, "table %q does not exist", full)
+}
+
+// scan reads all columns of a table, under new numbers.
+func (b *binder) scan(t *catalog.Table) *Scan {
+	n := &Scan{Table: t, Columns: b.tableColumns(t), Source: make([]int, len(t.Columns))}
+	for i := range n.Source {
+		n.Source[i] = i
+	}
+	return n
+}
+
+// tableColumns defines a column for each of a table's.
+func (b *binder) tableColumns(t *catalog.Table) []ColDef {
+	cols := make([]ColDef, len(t.Columns))
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		cols[i] = b.column(c.Name, c.Type, nullsOf(c.NotNull))
+	}
+	return cols
+}
+
+// view binds a view's text as if it stood alone: nothing around it is seen.
+func (b *binder) view(v *catalog.View, at parser.Pos) bound {
+	for _, name := range b.views {
+		if sameName(name, v.Schema+"."+v.Name) {
+			fail(sqltype.CodeWrongObject, at, "view %q refers to itself", v.Name)
+		}
+	}
+	list, err := parser.Parse(v.Text)
+	if err != nil {
+		failWith(err, noPos)
+	}
+	query, ok := list[0].Statement.(*parser.Query)
+	if !ok || len(list) != 1 {
+		fail(sqltype.CodeInternal, at, "the text of view %q is not a query", v.Name)
+	}
+	b.views = append(b.views, v.Schema+"."+v.Name)
+	defer func() { b.views = b.views[:len(b.views)-1] }()
+	defer inView(v.Name, at)
+	q := b.query(nil, nil, query)
+	q.cols = append([]ColDef(nil), q.cols...)
+	for i, name := range v.Columns {
+		if i < len(q.cols) {
+			q.cols[i].Name = name
+		}
+	}
+	return q
+}
+
+// inView puts the place of the reference into an error inside a view: the
+// position in the view's own text would mislead.
+func inView(name string, at parser.Pos) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	e, ok := r.(bindError)
+	if !ok {
+		panic(r)
+	}
+	c := *e.err
+	c.Pos, c.Msg = int(at)+1, "view \""+name+"\": "+c.Msg
+	panic(bindError{&c})
+}
+
+// ---- functions ----
+
+// fileFunctions are the table functions that read a file, with their formats;
+// "" goes by the name's end.
+var fileFunctions = map[string]string{
+	"read_parquet": "parquet", "parquet_scan": "parquet",
+	"read_csv": "csv", "read_csv_auto": "csv",
+	"read_arrow": "arrow", "read_ipc": "arrow", "scan_arrow_ipc": "arrow",
+}
+
+func (b *binder) funcTable(s *scope, t *parser.FuncTable) *fromItem {
+	name := t.Call.Name.Parts[len(t.Call.Name.Parts)-1].Name
+	if format, ok := fileFunctions[name]; ok {
+		if len(t.Call.Args) != 1 {
+			fail(sqltype.CodeUndefinedFunc, t.Pos, "%s takes the name of one file", name)
+		}
+		file := b.constant(t.Call.Args[0], sqltype.Varchar)
+		return b.named(b.file(file.S, format, b.namedOptions(t.Call.Named), t.Pos), name, t.Alias, t.Columns)
+	}
+	if name != "generate_series" && name != "range" {
+		names := []string{"generate_series", "range"}
+		for f := range fileFunctions {
+			names = append(names, f)
+		}
+		failHint(didYouMean(name, names), sqltype.CodeUndefinedFunc, t.Pos, "table function %q does not exist", name)
+	}
+	args, typ := b.seriesArgs(s, name, t)
+	column := b.column(name, typ, neverNull)
+	item := b.named(&fromItem{
+		node: &TableFunc{Name: name, Args: args, Columns: []ColDef{column}},
+		star: starOf([]ColDef{column}),
+	}, name, t.Alias, t.Columns)
+	// The alias of a function of one column is the column's name too.
+	if t.Alias != nil && len(t.Columns) == 0 {
+		item.rels[0].cols[0].Name, item.star[0].col.Name = t.Alias.Name, t.Alias.Name
+	}
+	return item
+}
+
+// seriesArgs are start, stop and step of a series, of the type that it gives;
+// the step of a series of times is an INTERVAL.
+func (b *binder) seriesArgs(s *scope, name string, t *parser.FuncTable) ([]Expr, sqltype.Type) {
+	args := b.exprs(s, t.Call.Args)
+	if len(args) < 1 || len(args) > 3 {
+		fail(sqltype.CodeUndefinedFunc, t.Pos, "%s takes from 1 to 3 arguments", name)
+	}
+	typ := sqltype.Int64
+	for i, a := range args {
+		if i == 2 {
+			break
+		}
+		if k := b.settle(a).Type().Kind; k.IsTemporal() && k != sqltype.KindTime {
+			typ = sqltype.Timestamp
+			if k == sqltype.KindTimestampTZ {
+				typ = sqltype.TimestampTZ
+			}
+		}
+	}
+	if len(args) == 1 {
+		args = append([]Expr{&Const{sqltype.NewInt64(0)}}, args...)
+	}
+	if len(args) == 2 {
+		args = append(args, &Const{sqltype.NewInt64(1)})
+	}
+	for i := range args {
+		want := typ
+		if i == 2 && typ != sqltype.Int64 {
+			want = sqltype.Interval
+		}
+		at := t.Pos
+		if i < len(t.Call.Args) {
+			at = t.Call.Args[i].Start()
+		}
+		if got := args[i].Type(); want == sqltype.Int64 && got.Kind != sqltype.KindNull && !got.Kind.IsNumeric() || want == sqltype.Interval && got.Kind.IsNumeric() {
+			fail(sqltype.CodeTypeMismatch, at, "argument %d of %s is %s, not %s", i+1, name, got, want)
+		}
+		args[i] = b.coerce(args[i], want, at)
+	}
+	return args, typ
+}
+
+// ---- files ----
+
+func (b *binder) namedOptions(args []parser.NamedArg) map[string]sqltype.Datum {
+	if len(args) == 0 {
+		return nil
+	}
+	options := make(map[string]sqltype.Datum, len(args))
+	for _, a := range args {
+		options[strings.ToLower(a.Name.Name)] = b.constant(a.Value, sqltype.Null)
+	}
+	return options
+}
+
+// constant is the value of a literal, of type t unless that is Null.
+func (b *binder) constant(e parser.Expr, t sqltype.Type) sqltype.Datum {
+	if ref, ok := e.(*parser.ColumnRef); ok && t.Kind == sqltype.KindNull && len(ref.Name.Parts) == 1 {
+		return sqltype.NewString(ref.Name.Parts[0].Name) // FORMAT csv
+	}
+	x := b.expr(&scope{clause: inValues}, e)
+	if t.Kind != sqltype.KindNull {
+		x = b.coerce(x, t, e.Start())
+	}
+	if c, ok := b.settle(x).(*Const); ok {
+		return c.Value
+	}
+	fail(sqltype.CodeSyntax, e.Start(), "this must be a constant")
+	return sqltype.Datum{}
+}
+
+func (b *binder) file(name, format string, options map[string]sqltype.Datum, at parser.Pos) *fromItem {
+	if format == "" {
+		format = FileFormat(name)
+	}
+	if format == "" {
+		fail(sqltype.CodeUndefinedTable, at, "%q is not the name of a Parquet, CSV or Arrow file", name)
+	}
+	if b.opts.FileSchema == nil {
+		fail(sqltype.CodeNotSupported, at, "files cannot be read here")
+	}
+	schema, rows, err := b.opts.FileSchema(name, format, options)
+	if err != nil {
+		failWith(err, at)
+	}
+	n := &FileScan{Path: name, Format: format, Options: options, Rows: rows}
+	for i, c := range schema {
+		n.Columns = append(n.Columns, b.column(c.Name, c.Type, nullsOf(c.NotNull)))
+		n.Source = append(n.Source, i)
+	}
+	return &fromItem{node: n, star: starOf(n.Columns)}
+}
+
+// FileFormat is the format that a file's name tells, or "".
+func FileFormat(name string) string {
+	name = strings.ToLower(strings.TrimSuffix(strings.ToLower(name), ".gz"))
+	switch path.Ext(name) {
+	case ".parquet", ".pq":
+		return "parquet"
+	case ".csv", ".tsv", ".tbl", ".txt":
+		return "csv"
+	case ".arrow", ".arrows", ".ipc", ".feather":
+		return "arrow"
+	}
+	return ""
+}

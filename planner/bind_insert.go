@@ -1,0 +1,323 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/parser"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// target finds the table that a statement changes.
+func (b *binder) target(n parser.Name) *catalog.Table {
+	schema, name := b.qualified(n)
+	if t, ok := b.reader.Table(schema, name.Name); ok {
+		return t
+	}
+	if _, ok := b.reader.View(schema, name.Name); ok {
+		fail(sqltype.CodeWrongObject, name.Pos, "%q is a view: its rows cannot be changed", name.Name)
+	}
+	b.failTable(schema, name, nil)
+	return nil
+}
+
+// columnOf is the place of a column that a statement names.
+func columnOf(t *catalog.Table, name parser.Ident) int {
+	i := slices.IndexFunc(t.Columns, func(c catalog.Column) bool { return sameName(c.Name, name.Name) })
+	if i < 0 {
+		names := make([]string, len(t.Columns))
+		for k := range t.Columns {
+			names[k] = t.Columns[k].Name
+		}
+		failHint(didYouMean(name.Name, names), sqltype.CodeUndefinedColumn, name.Pos,
+			"column %q of table %q does not exist", name.Name, t.Name)
+	}
+	return i
+}
+
+// tableScope shows one table's columns under a name.
+func tableScope(ctes *cte, t *catalog.Table, alias *parser.Ident, cols []ColDef) *scope {
+	rel := &relation{schema: t.Schema, name: t.Name, table: t, cols: cols}
+	if alias != nil {
+		rel.name, rel.schema = alias.Name, ""
+	}
+	s := &scope{ctes: ctes, rels: []*relation{rel}, star: starOf(cols)}
+	if len(cols) > 0 {
+		s.lo, s.hi = cols[0].ID, cols[len(cols)-1].ID+1
+	}
+	return s
+}
+
+func (b *binder) insert(i *parser.Insert) Node {
+	ctes := b.with(nil, nil, i.With, i.Recursive)
+	t := b.target(i.Table)
+	n := &Insert{Table: t, Columns: b.tableColumns(t), Target: make([]int, len(t.Columns))}
+	for k := range n.Target {
+		n.Target[k] = k
+	}
+	given := insertColumns(t, i)
+	if values := plainValues(i.Source); values != nil {
+		n.Input = b.insertValues(ctes, t, given, values)
+	} else {
+		n.Input = b.insertQuery(ctes, t, given, i)
+	}
+	s := tableScope(ctes, t, i.Alias, n.Columns)
+	n.Checks = b.checks(t, n.Columns)
+	n.Conflict = b.conflict(ctes, t, i)
+	n.Returning = b.returning(s, i.Returning)
+	n.Input = withCTEs(n.Input, ctes)
+	return n
+}
+
+// insertColumns are the columns that the rows given are for.
+func insertColumns(t *catalog.Table, i *parser.Insert) []int {
+	if i.Source == nil {
+		return nil
+	}
+	if len(i.Columns) == 0 {
+		all := make([]int, len(t.Columns))
+		for k := range all {
+			all[k] = k
+		}
+		return all
+	}
+	given := make([]int, len(i.Columns))
+	for k, name := range i.Columns {
+		given[k] = columnOf(t, name)
+		if slices.Contains(given[:k], given[k]) {
+			fail(sqltype.CodeDuplicateColumn, name.Pos, "column %q specified more than once", name.Name)
+		}
+	}
+	return given
+}
+
+// plainValues is the VALUES list that is all of an INSERT's source: only there
+// may DEFAULT stand. No source at all is one row of defaults.
+func plainValues(q *parser.Query) *parser.Values {
+	if q == nil {
+		return &parser.Values{Rows: [][]parser.Expr{{}}}
+	}
+	v, ok := q.Body.(*parser.Values)
+	if !ok || len(q.With) > 0 || len(q.OrderBy) > 0 || q.Limit != nil || q.Offset != nil {
+		return nil
+	}
+	return v
+}
+
+// insertValues makes whole rows of the table from VALUES, each value of its
+// column's type.
+func (b *binder) insertValues(ctes *cte, t *catalog.Table, given []int, v *parser.Values) Node {
+	s := &scope{ctes: ctes, clause: inValues}
+	width := len(v.Rows[0])
+	checkWidth(t, given, width, v, len(given) == len(t.Columns))
+	defaults := make([]Expr, len(t.Columns))
+	isGiven := make([]bool, len(t.Columns))
+	for _, c := range given[:width] {
+		isGiven[c] = true
+	}
+	for c := range defaults {
+		if !isGiven[c] {
+			defaults[c] = b.defaultOf(t, c)
+		}
+	}
+	rows := make([][]Expr, len(v.Rows))
+	for r, list := range v.Rows {
+		if len(list) != width {
+			fail(sqltype.CodeSyntax, list[0].Start(), "VALUES lists must all be of the same length: %d and %d", width, len(list))
+		}
+		row := slices.Clone(defaults)
+		for k, e := range list {
+			c := given[k]
+			if _, ok := e.(*parser.Default); ok {
+				row[c] = b.defaultOf(t, c)
+				continue
+			}
+			row[c] = b.assign(b.expr(s, e), &t.Columns[c], e.Start())
+		}
+		rows[r] = row
+	}
+	cols := make([]ColDef, len(t.Columns))
+	for c := range cols {
+		cols[c] = b.column(t.Columns[c].Name, t.Columns[c].Type, mayBeNull)
+	}
+	return b.rowsNode(cols, rows)
+}
+
+// checkWidth holds the number of values against that of columns. Without a
+// list of columns the last ones may be left to their defaults.
+func checkWidth(t *catalog.Table, given []int, width int, v *parser.Values, all bool) {
+	at := v.Pos
+	switch {
+	case width > len(given):
+		if len(v.Rows[0]) > len(given) {
+			at = v.Rows[0][len(given)].Start()
+		}
+		fail(sqltype.CodeSyntax, at, "INSERT has more expressions than target columns: %d and %d", width, len(given))
+	case width < len(given) && !all:
+		fail(sqltype.CodeSyntax, at, "INSERT has more target columns than expressions: %d and %d", len(given), width)
+	case width < len(given):
+		fail(sqltype.CodeSyntax, at, "table %q has %d columns but %d values were supplied", t.Name, len(given), width)
+	}
+}
+
+// insertQuery makes whole rows of the table from a query's.
+func (b *binder) insertQuery(ctes *cte, t *catalog.Table, given []int, i *parser.Insert) Node {
+	q := b.query(nil, ctes, i.Source)
+	switch {
+	case len(q.cols) > len(given):
+		fail(sqltype.CodeSyntax, i.Source.Pos, "INSERT has more expressions than target columns: %d and %d", len(q.cols), len(given))
+	case len(q.cols) < len(given):
+		fail(sqltype.CodeSyntax, i.Source.Pos, "INSERT has more target columns than expressions: %d and %d", len(given), len(q.cols))
+	}
+	p := &Project{Input: q.node, Exprs: make([]NamedExpr, len(t.Columns))}
+	for k, c := range given {
+		p.Exprs[c].Expr = b.assign(colRef(q.cols[k]), &t.Columns[c], i.Source.Pos)
+	}
+	for c := range p.Exprs {
+		if p.Exprs[c].Expr == nil {
+			p.Exprs[c].Expr = b.defaultOf(t, c)
+		}
+		p.Exprs[c].Col = b.column(t.Columns[c].Name, t.Columns[c].Type, mayBeNull)
+	}
+	return p
+}
+
+// assign brings a value to a column's type, as CAST would.
+func (b *binder) assign(e Expr, c *catalog.Column, at parser.Pos) Expr {
+	if !isOpen(e) && !castable(e.Type(), c.Type) {
+		fail(sqltype.CodeTypeMismatch, at, "column %q is of type %s but expression is of type %s", c.Name, c.Type, e.Type())
+	}
+	return b.coerce(e, c.Type, at)
+}
+
+// defaultOf is a column's default.
+func (b *binder) defaultOf(t *catalog.Table, c int) Expr {
+	col := &t.Columns[c]
+	if col.Default == "" {
+		return &Const{sqltype.NullOf(col.Type)}
+	}
+	e, err := parser.ParseExpr(col.Default)
+	if err != nil {
+		failWith(err, noPos)
+	}
+	x := b.expr(&scope{clause: inDefault}, e)
+	if hasSubqueryIn(x) {
+		fail(sqltype.CodeNotSupported, noPos, "a subquery in a DEFAULT is not supported")
+	}
+	return b.assign(x, col, noPos)
+}
+
+// checks binds a table's CHECK constraints over a row.
+func (b *binder) checks(t *catalog.Table, cols []ColDef) []Check {
+	if len(t.Checks) == 0 {
+		return nil
+	}
+	s := tableScope(nil, t, nil, cols)
+	s.clause = inCheck
+	list := make([]Check, len(t.Checks))
+	for i, c := range t.Checks {
+		e, err := parser.ParseExpr(c.Text)
+		if err != nil {
+			failWith(err, noPos)
+		}
+		pred := b.condition(s, e)
+		if hasSubqueryIn(pred) {
+			fail(sqltype.CodeNotSupported, noPos, "a subquery in a CHECK constraint is not supported")
+		}
+		list[i] = Check{Name: c.Name, Pred: pred}
+	}
+	return list
+}
+
+// returning binds RETURNING over the changed row.
+func (b *binder) returning(s *scope, list []parser.SelectItem) []NamedExpr {
+	if len(list) == 0 {
+		return nil
+	}
+	s.clause = inReturning
+	sel := &selection{scope: s, b: b, sel: &parser.Select{Items: list, From: make([]parser.TableExpr, 1)}}
+	sel.bindItems()
+	for i := range sel.items {
+		if hasSubqueryIn(sel.items[i].expr) {
+			fail(sqltype.CodeNotSupported, sel.items[i].pos, "a subquery in RETURNING is not supported")
+		}
+	}
+	return sel.project(nil).Exprs
+}
+
+// ---- ON CONFLICT ----
+
+func (b *binder) conflict(ctes *cte, t *catalog.Table, i *parser.Insert) *Conflict {
+	if i.Replace {
+		return &Conflict{Replace: true}
+	}
+	o := i.OnConflict
+	if o == nil {
+		return nil
+	}
+	c := &Conflict{Nothing: o.DoNothing, Index: conflictIndex(t, o.Columns)}
+	if o.DoNothing {
+		return c
+	}
+	c.Columns, c.Excluded = b.tableColumns(t), b.tableColumns(t)
+	s := tableScope(ctes, t, i.Alias, c.Columns)
+	s.rels = append(s.rels, &relation{name: "excluded", cols: c.Excluded})
+	s.clause = inSet
+	for _, set := range assignments(t, o.Set) {
+		e := b.setValue(s, t, set)
+		if hasSubqueryIn(e) {
+			fail(sqltype.CodeNotSupported, set.value.Start(), "a subquery in ON CONFLICT is not supported")
+		}
+		c.Set = append(c.Set, SetColumn{Column: set.column, Expr: e})
+	}
+	if o.Where != nil {
+		s.clause = inWhere
+		c.Where = b.condition(s, o.Where)
+	}
+	return c
+}
+
+// conflictIndex is the unique index of just these columns.
+func conflictIndex(t *catalog.Table, columns []parser.Ident) *catalog.Index {
+	if len(columns) == 0 {
+		return nil
+	}
+	want := make([]int, len(columns))
+	for i, name := range columns {
+		want[i] = columnOf(t, name)
+	}
+	for _, index := range t.Indexes {
+		if !index.Unique && !index.Primary || len(index.Keys) != len(want) {
+			continue
+		}
+		if !slices.ContainsFunc(index.Keys, func(k catalog.IndexKey) bool { return !slices.Contains(want, k.Column) }) {
+			return index
+		}
+	}
+	fail(codeInvalidReference, columns[0].Pos, "there is no unique constraint matching the ON CONFLICT columns")
+	return nil
+}
+
+// assignment is column = value of SET.
+type assignment struct {
+	column int
+	value  parser.Expr
+}
+
+func assignments(t *catalog.Table, list []parser.Assignment) []assignment {
+	out := make([]assignment, len(list))
+	for i, a := range list {
+		out[i] = assignment{columnOf(t, a.Column), a.Value}
+		if slices.ContainsFunc(out[:i], func(o assignment) bool { return o.column == out[i].column }) {
+			fail(sqltype.CodeSyntax, a.Column.Pos, "multiple assignments to same column %q", a.Column.Name)
+		}
+	}
+	return out
+}
+
+func (b *binder) setValue(s *scope, t *catalog.Table, a assignment) Expr {
+	if _, ok := a.value.(*parser.Default); ok {
+		return b.defaultOf(t, a.column)
+	}
+	return b.assign(b.expr(s, a.value), &t.Columns[a.column], a.value.Start())
+}

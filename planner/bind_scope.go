@@ -1,0 +1,246 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/parser"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// scope is where the names of one SELECT (or of one data change) are found:
+// its FROM, then the queries around it.
+type scope struct {
+	parent *scope
+	ctes   *cte // innermost first
+	rels   []*relation
+	star   []starColumn // the columns as * and unqualified names see them
+	// lo and hi bound the columns that FROM made; made are those of the
+	// aggregates, groups and window functions of this SELECT.
+	lo, hi ColumnID
+	made   colSet
+	clause clause
+	// items are the select list, which a name that FROM does not have may mean
+	// in the clauses that come after it.
+	items   []outItem
+	aggs    []Agg
+	windows []windowCall
+	named   []parser.NamedWindow // WINDOW
+	openAgg int                  // aggregates whose arguments are being bound
+	uses    []usage              // where columns of FROM are named, for errors
+}
+
+// usage is a place where a column is named outside aggregates.
+type usage struct {
+	id  ColumnID
+	pos parser.Pos
+}
+
+// relation is an entry of FROM with a name.
+type relation struct {
+	schema, name string
+	table        *catalog.Table // nil: not a base table
+	cols         []ColDef       // as * of the relation, in a base table's order; named by the column aliases
+}
+
+// starColumn is a column of FROM. A column that USING merged from two may be
+// an expression of both.
+type starColumn struct {
+	col  ColDef
+	expr Expr // nil: the column itself
+	rel  *relation
+}
+
+func (c *starColumn) value() Expr {
+	if c.expr != nil {
+		return c.expr
+	}
+	return colRef(c.col)
+}
+
+// clause is the part of a statement that is being bound. It decides whether
+// aggregates and window functions may stand there.
+type clause uint8
+
+const (
+	inSelect clause = iota
+	inOrderBy
+	inHaving
+	inQualify
+	inWhere
+	inJoin
+	inFrom
+	inGroupBy
+	inValues
+	inLimit
+	inSet
+	inReturning
+	inDefault
+	inCheck
+)
+
+var clauseNames = [...]string{"SELECT", "ORDER BY", "HAVING", "QUALIFY", "WHERE", "JOIN conditions",
+	"functions in FROM", "GROUP BY", "VALUES", "LIMIT", "UPDATE", "RETURNING", "DEFAULT expressions", "CHECK constraints"}
+
+func (c clause) String() string { return clauseNames[c] }
+
+func (c clause) takesAggregates() bool { return c <= inQualify }
+func (c clause) takesWindows() bool    { return c <= inOrderBy || c == inQualify }
+func (c clause) seesAliases() bool     { return c == inOrderBy || c == inHaving || c == inQualify }
+
+// owns reports that a column is of this SELECT and not of one around it.
+func (s *scope) owns(id ColumnID) bool {
+	return id >= s.lo && id < s.hi || s.made.has(id)
+}
+
+// within is s with FROM as far as it has been bound, for LATERAL.
+func (s *scope) within(left *fromItem) *scope {
+	return &scope{parent: s, ctes: s.ctes, rels: left.rels, star: left.star, lo: s.lo, hi: 1 << 30, clause: inFrom}
+}
+
+// ---- look-up ----
+
+// columnRef finds what a name means.
+func (b *binder) columnRef(s *scope, ref *parser.ColumnRef) Expr {
+	parts := ref.Name.Parts
+	for at := s; at != nil; at = at.parent {
+		e, ok := at.find(parts)
+		if !ok {
+			continue
+		}
+		at.use(e, parts[0].Pos)
+		return e
+	}
+	if len(parts) == 1 {
+		for at := s; at != nil; at = at.parent {
+			if e, ok := at.alias(parts[0]); ok {
+				return e
+			}
+		}
+	}
+	s.failColumn(parts)
+	return nil
+}
+
+func (s *scope) use(e Expr, at parser.Pos) {
+	if c, ok := e.(*Col); ok && s.openAgg == 0 && s.clause <= inQualify {
+		s.uses = append(s.uses, usage{c.ID, at})
+	}
+}
+
+// find looks in this scope only.
+func (s *scope) find(parts []parser.Ident) (Expr, bool) {
+	switch len(parts) {
+	case 1:
+		return s.unqualified(parts[0])
+	case 2, 3:
+		rel := s.relation(parts[:len(parts)-1])
+		if rel == nil {
+			return nil, false
+		}
+		name := parts[len(parts)-1]
+		i := rel.find(name)
+		if i < 0 {
+			failHint(didYouMean(name.Name, rel.names()), sqltype.CodeUndefinedColumn, name.Pos,
+				"column %q of %q does not exist", name.Name, rel.name)
+		}
+		return colRef(rel.cols[i]), true
+	}
+	fail(sqltype.CodeSyntax, parts[0].Pos, "a name with %d parts is not a column", len(parts))
+	return nil, false
+}
+
+func (s *scope) unqualified(name parser.Ident) (Expr, bool) {
+	found := -1
+	for i := range s.star {
+		if !sameName(s.star[i].col.Name, name.Name) {
+			continue
+		}
+		if found >= 0 {
+			fail(sqltype.CodeAmbiguousColumn, name.Pos, "column reference %q is ambiguous", name.Name)
+		}
+		found = i
+	}
+	if found < 0 {
+		return nil, false
+	}
+	return s.star[found].value(), true
+}
+
+// alias finds a name of the select list.
+func (s *scope) alias(name parser.Ident) (Expr, bool) {
+	if !s.clause.seesAliases() || s.openAgg > 0 {
+		return nil, false
+	}
+	for i := range s.items {
+		if sameName(s.items[i].name, name.Name) {
+			return s.items[i].expr, true
+		}
+	}
+	return nil, false
+}
+
+// relation finds an entry of FROM by name or schema and name.
+func (s *scope) relation(parts []parser.Ident) *relation {
+	name := parts[len(parts)-1].Name
+	for _, r := range s.rels {
+		if sameName(r.name, name) && (len(parts) == 1 || sameName(r.schema, parts[0].Name)) {
+			return r
+		}
+	}
+	return nil
+}
+
+func (r *relation) find(name parser.Ident) int {
+	found := -1
+	for i := range r.cols {
+		if sameName(r.cols[i].Name, name.Name) {
+			if found >= 0 {
+				fail(sqltype.CodeAmbiguousColumn, name.Pos, "column reference %q is ambiguous", name.Name)
+			}
+			found = i
+		}
+	}
+	return found
+}
+
+func (r *relation) names() []string {
+	names := make([]string, len(r.cols))
+	for i := range r.cols {
+		names[i] = r.cols[i].Name
+	}
+	return names
+}
+
+// sameName is equality with case folded. Most names are equal as they are.
+func sameName(a, b string) bool {
+	return len(a) == len(b) && (a == b || strings.EqualFold(a, b))
+}
+
+// failColumn says what is wrong with a name that is nowhere.
+func (s *scope) failColumn(parts []parser.Ident) {
+	last := parts[len(parts)-1]
+	var names []string
+	for at := s; at != nil; at = at.parent {
+		if len(parts) == 1 {
+			for i := range at.star {
+				names = append(names, at.star[i].col.Name)
+			}
+			for _, r := range at.rels {
+				if sameName(r.name, last.Name) {
+					fail(sqltype.CodeNotSupported, last.Pos, "a whole row of %q is not a value", r.name)
+				}
+			}
+			continue
+		}
+		for _, r := range at.rels {
+			names = append(names, r.name)
+		}
+	}
+	if len(parts) == 1 {
+		failHint(didYouMean(last.Name, names), sqltype.CodeUndefinedColumn, last.Pos, "column %q does not exist", last.Name)
+	}
+	table := parts[len(parts)-2]
+	failHint(didYouMean(table.Name, names), sqltype.CodeUndefinedTable, parts[0].Pos,
+		"missing FROM-clause entry for table %q", table.Name)
+}

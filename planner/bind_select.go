@@ -1,0 +1,314 @@
+package planner
+
+import (
+	"github.com/gpusql/gpusql/parser"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// outItem is a column of the select list, or a hidden one after it.
+type outItem struct {
+	name string
+	expr Expr
+	pos  parser.Pos
+	open bool // a string literal
+}
+
+// selection is a SELECT while it is bound.
+type selection struct {
+	*scope
+	b   *binder
+	sel *parser.Select
+	// shown is how many of the scope's items are the select list; what is only
+	// ordered by comes after it.
+	shown int
+	group *grouping
+	keys  []SortKey // over the items, until project makes columns of them
+	on    []Expr    // DISTINCT ON, likewise
+}
+
+// selectBody binds a SELECT with the ORDER BY around it. Clauses are bound in
+// an order that lets each see what it may name; then the plan is put together:
+//
+//	FROM ─ WHERE ─ aggregate ─ HAVING ─ windows ─ QUALIFY ─ list ─ DISTINCT ─ ORDER BY
+func (b *binder) selectBody(parent *scope, ctes *cte, sel *parser.Select, order []parser.OrderItem) bound {
+	s := &selection{scope: &scope{parent: parent, ctes: ctes, clause: inFrom, named: sel.Windows}, b: b, sel: sel}
+	node := b.from(s.scope, sel.From)
+	if sel.Where != nil {
+		s.clause = inWhere
+		node = &Filter{Input: node, Pred: b.condition(s.scope, sel.Where)}
+	}
+	s.clause = inSelect
+	s.bindItems()
+	s.clause = inGroupBy
+	s.bindGroups()
+	var having, qualify Expr
+	if sel.Having != nil {
+		s.clause = inHaving
+		having = b.condition(s.scope, sel.Having)
+	}
+	if sel.Qualify != nil {
+		s.clause = inQualify
+		qualify = b.condition(s.scope, sel.Qualify)
+	}
+	s.clause = inOrderBy
+	s.bindOrder(order)
+	if s.aggregates() {
+		node, having, qualify = s.aggregateNode(node, having, qualify)
+	}
+	if having != nil {
+		node = &Filter{Input: node, Pred: having}
+	}
+	node = s.windowNodes(node)
+	if qualify != nil {
+		node = &Filter{Input: node, Pred: qualify}
+	}
+	return s.finish(node)
+}
+
+// ---- the select list ----
+
+func (s *selection) bindItems() {
+	s.items = make([]outItem, 0, len(s.sel.Items))
+	for i := range s.sel.Items {
+		it := &s.sel.Items[i]
+		if star, ok := it.Expr.(*parser.Star); ok {
+			s.expand(star)
+			continue
+		}
+		s.add(it)
+	}
+	s.shown = len(s.items)
+	if s.shown == 0 {
+		fail(sqltype.CodeSyntax, s.sel.Pos, "SELECT needs at least one column")
+	}
+}
+
+func (s *selection) add(it *parser.SelectItem) {
+	e := s.b.expr(s.scope, it.Expr)
+	_, open := e.(*literal)
+	s.items = append(s.items, outItem{name: s.b.itemName(it), expr: s.b.settle(e), pos: it.Expr.Start(), open: open})
+}
+
+// itemName is the name of a result column.
+func (b *binder) itemName(it *parser.SelectItem) string {
+	if it.Alias != nil {
+		return it.Alias.Name
+	}
+	return exprName(it.Expr)
+}
+
+// exprName is PostgreSQL's name for a column that was given none.
+func exprName(e parser.Expr) string {
+	switch e := e.(type) {
+	case *parser.ColumnRef:
+		return e.Name.Parts[len(e.Name.Parts)-1].Name
+	case *parser.Call:
+		return e.Name.Parts[len(e.Name.Parts)-1].Name
+	case *parser.Cast:
+		if n := exprName(e.X); n != "?column?" {
+			return n
+		}
+		return sqlName(e.Type.Type)
+	case *parser.Case:
+		return "case"
+	case *parser.Exists:
+		return "exists"
+	case *parser.Subquery:
+		if sel, ok := e.Query.Body.(*parser.Select); ok && len(sel.Items) == 1 {
+			if sel.Items[0].Alias != nil {
+				return sel.Items[0].Alias.Name
+			}
+			return exprName(sel.Items[0].Expr)
+		}
+	}
+	return "?column?"
+}
+
+// sqlName is a type's name without its numbers, in lower case.
+func sqlName(t sqltype.Type) string {
+	name := []byte(t.Kind.String())
+	for i, c := range name {
+		if c >= 'A' && c <= 'Z' {
+			name[i] = c + 'a' - 'A'
+		}
+	}
+	return string(name)
+}
+
+// expand puts the columns of * or t.* into the list.
+func (s *selection) expand(star *parser.Star) {
+	cols := s.star
+	if star.Table != nil {
+		rel := s.relation(star.Table.Parts)
+		if rel == nil {
+			s.failColumn(append(star.Table.Parts[:len(star.Table.Parts):len(star.Table.Parts)], parser.Ident{Name: "*"}))
+		}
+		cols = starOf(rel.cols)
+	} else if len(s.sel.From) == 0 {
+		fail(sqltype.CodeSyntax, star.Pos, "SELECT * with no tables specified is not valid")
+	}
+	for _, name := range star.Exclude {
+		if !hasStar(cols, name.Name) {
+			fail(sqltype.CodeUndefinedColumn, name.Pos, "column %q of EXCLUDE does not exist", name.Name)
+		}
+	}
+	for i := range cols {
+		name := cols[i].col.Name
+		if excluded(star.Exclude, name) {
+			continue
+		}
+		if r := replacing(star.Replace, name); r != nil {
+			s.add(r)
+			continue
+		}
+		e := cols[i].value()
+		s.use(e, star.Pos)
+		s.items = append(s.items, outItem{name: name, expr: e, pos: star.Pos})
+	}
+}
+
+func hasStar(cols []starColumn, name string) bool {
+	for i := range cols {
+		if sameName(cols[i].col.Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func excluded(list []parser.Ident, name string) bool {
+	for i := range list {
+		if sameName(list[i].Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func replacing(list []parser.SelectItem, name string) *parser.SelectItem {
+	for i := range list {
+		if list[i].Alias != nil && sameName(list[i].Alias.Name, name) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// ---- ORDER BY and DISTINCT ----
+
+func (s *selection) bindOrder(order []parser.OrderItem) {
+	for i := range order {
+		e := s.outputExpr(order[i].Expr, "ORDER BY")
+		if s.sel.Distinct && s.itemOf(e) < 0 {
+			fail(codeInvalidReference, order[i].Expr.Start(), "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
+		}
+		s.keys = append(s.keys, sortKey(order[i], e))
+	}
+	for _, e := range s.sel.DistinctOn {
+		s.on = append(s.on, s.outputExpr(e, "SELECT DISTINCT ON"))
+	}
+}
+
+// outputExpr binds an entry of ORDER BY: a number, a name of the select list,
+// or else an expression over what the select list is over.
+func (s *selection) outputExpr(e parser.Expr, what string) Expr {
+	if n, ok := ordinal(e, s.shown, what); ok {
+		return s.items[n].expr
+	}
+	if ref, ok := e.(*parser.ColumnRef); ok && len(ref.Name.Parts) == 1 {
+		if x := s.listed(ref.Name.Parts[0]); x != nil {
+			return x
+		}
+	}
+	return s.b.value(s.scope, e)
+}
+
+// listed is what a name of the select list stands for; nil if none has it.
+func (s *selection) listed(name parser.Ident) Expr {
+	var found Expr
+	for i := range s.items[:s.shown] {
+		if !sameName(s.items[i].name, name.Name) {
+			continue
+		}
+		if found != nil && !equalExpr(found, s.items[i].expr) {
+			fail(sqltype.CodeAmbiguousColumn, name.Pos, "%q is ambiguous: several columns of the select list have that name", name.Name)
+		}
+		found = s.items[i].expr
+	}
+	return found
+}
+
+// itemOf is the item that is e, or -1.
+func (s *selection) itemOf(e Expr) int {
+	for i := range s.items {
+		if s.items[i].expr == e || equalExpr(s.items[i].expr, e) {
+			return i
+		}
+	}
+	return -1
+}
+
+// place is the item that is e, a hidden one if there is none yet.
+func (s *selection) place(e Expr) int {
+	if i := s.itemOf(e); i >= 0 {
+		return i
+	}
+	s.items = append(s.items, outItem{name: "order", expr: e, pos: noPos})
+	return len(s.items) - 1
+}
+
+// finish makes the list, and what comes after it.
+func (s *selection) finish(node Node) bound {
+	keyAt, onAt := make([]int, len(s.keys)), make([]int, len(s.on))
+	for i := range s.keys {
+		keyAt[i] = s.place(s.keys[i].Expr)
+	}
+	for i := range s.on {
+		onAt[i] = s.place(s.on[i])
+	}
+	p := s.project(node)
+	cols := p.Cols()
+	for i := range s.keys {
+		s.keys[i].Expr = colRef(cols[keyAt[i]])
+	}
+	for i := range s.on {
+		s.on[i] = colRef(cols[onAt[i]])
+	}
+	out := bound{node: p, cols: cols[:s.shown:s.shown]}
+	for i := range s.items[:s.shown] {
+		if s.items[i].open {
+			if out.open == nil {
+				out.open = make([]bool, s.shown)
+			}
+			out.open[i] = true
+		}
+	}
+	if s.sel.Distinct && len(s.on) == 0 {
+		out.node = &Aggregate{Input: out.node, Groups: passed(out.cols)}
+	}
+	if len(s.keys) > 0 {
+		out.node = &Sort{Input: out.node, Keys: s.keys}
+	}
+	if len(s.on) > 0 {
+		out.node = &DistinctOn{Input: out.node, On: s.on}
+	}
+	return out
+}
+
+// project is the select list. A column handed through keeps its number, the
+// first time that it is listed.
+func (s *selection) project(node Node) *Project {
+	p := &Project{Input: node, Exprs: make([]NamedExpr, len(s.items))}
+	var given colSet
+	for i := range s.items {
+		it := &s.items[i]
+		if c, ok := it.expr.(*Col); ok && s.owns(c.ID) && !given.has(c.ID) {
+			given = given.add(c.ID)
+			p.Exprs[i] = NamedExpr{Col: ColDef{ID: c.ID, Name: it.name, Type: c.T, NotNull: s.b.notNull.has(c.ID)}, Expr: c}
+			continue
+		}
+		t := it.expr.Type()
+		p.Exprs[i] = NamedExpr{Col: s.b.column(it.name, t, nullsOf(s.b.neverNullExpr(it.expr))), Expr: it.expr}
+	}
+	return p
+}

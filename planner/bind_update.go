@@ -1,0 +1,96 @@
+package planner
+
+import (
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/parser"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// changed is the rows that an UPDATE or DELETE is about: the table's columns
+// and row ids, joined with what FROM or USING brings.
+type changed struct {
+	node  Node
+	scope *scope
+	row   ColDef   // the row id
+	old   []ColDef // the whole row
+}
+
+// rowsToChange binds the table, the other tables and WHERE.
+func (b *binder) rowsToChange(ctes *cte, t *catalog.Table, alias *parser.Ident, others []parser.TableExpr, where parser.Expr) changed {
+	first := b.nextColumn
+	scan := b.scan(t)
+	c := changed{old: scan.Columns}
+	c.row = b.column("rowid", sqltype.Int64, neverNull)
+	scan.Columns = append(scan.Columns[:len(c.old):len(c.old)], c.row)
+	scan.Source = append(scan.Source, RowIDColumn)
+	c.scope = tableScope(ctes, t, alias, c.old)
+	c.scope.lo = first
+	whole := &fromItem{node: scan, rels: c.scope.rels, star: c.scope.star}
+	c.scope.clause = inFrom
+	c.scope.rels, c.scope.star = nil, nil
+	for _, o := range others {
+		item := b.tableExpr(c.scope.within(whole), o)
+		star := append(whole.star[:len(whole.star):len(whole.star)], item.star...)
+		whole = b.pair(whole, item, &Join{Kind: Inner, Left: whole.node, Right: item.node}, o.Start())
+		whole.star = star
+	}
+	c.scope.rels, c.scope.star, c.scope.hi = whole.rels, whole.star, b.nextColumn
+	c.node = whole.node
+	if where != nil {
+		c.scope.clause = inWhere
+		c.node = &Filter{Input: c.node, Pred: b.condition(c.scope, where)}
+	}
+	if len(others) > 0 {
+		// A row that several others were found for is changed once.
+		c.node = &DistinctOn{Input: c.node, On: []Expr{colRef(c.row)}}
+	}
+	return c
+}
+
+func (b *binder) update(u *parser.Update) Node {
+	ctes := b.with(nil, nil, u.With, u.Recursive)
+	t := b.target(u.Table)
+	c := b.rowsToChange(ctes, t, u.Alias, u.From, u.Where)
+	p := &Project{Input: c.node, Exprs: make([]NamedExpr, len(t.Columns)+1)}
+	n := &Update{Table: t, Input: p, Columns: b.tableColumns(t)}
+	p.Exprs[0] = NamedExpr{Col: c.row, Expr: colRef(c.row)}
+	c.scope.clause = inSet
+	for _, a := range assignments(t, u.Set) {
+		col := &t.Columns[a.column]
+		e := b.setValue(c.scope, t, a)
+		p.Exprs[a.column+1] = NamedExpr{Col: b.column(col.Name, col.Type, mayBeNull), Expr: e}
+		n.Set = append(n.Set, a.column)
+	}
+	for i := range t.Columns {
+		if p.Exprs[i+1].Expr == nil {
+			p.Exprs[i+1] = NamedExpr{Col: c.old[i], Expr: colRef(c.old[i])}
+		}
+	}
+	n.Checks = b.checks(t, n.Columns)
+	n.Returning = b.returning(tableScope(ctes, t, u.Alias, n.Columns), u.Returning)
+	n.Input = withCTEs(p, ctes)
+	return n
+}
+
+func (b *binder) delete(d *parser.Delete) Node {
+	ctes := b.with(nil, nil, d.With, d.Recursive)
+	t := b.target(d.Table)
+	c := b.rowsToChange(ctes, t, d.Alias, d.Using, d.Where)
+	p := &Project{Input: c.node, Exprs: passed([]ColDef{c.row})}
+	n := &Delete{Table: t, Input: p}
+	if len(d.Returning) > 0 {
+		n.Columns = b.tableColumns(t)
+		p.Exprs = append(p.Exprs, passed(c.old)...)
+		n.Returning = b.returning(tableScope(ctes, t, d.Alias, n.Columns), d.Returning)
+	}
+	n.Input = withCTEs(p, ctes)
+	return n
+}
+
+// withCTEs puts the definitions that are used again around a statement's rows.
+func withCTEs(n Node, ctes *cte) Node {
+	for ; ctes != nil; ctes = ctes.outer {
+		n = ctes.around(n)
+	}
+	return n
+}
