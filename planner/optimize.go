@@ -76,7 +76,6 @@ const (
 	hasJoin
 	hasLimit
 	hasScan
-	hasCTE
 	hasProjects // one Project above another, or above another node than a Values
 )
 
@@ -98,7 +97,6 @@ var rules = [...]rule{
 	{"fold_constants", false, 0, sure((*optimizer).foldConstants)},
 	{"simplify", false, 0, sure((*optimizer).simplify)},
 	{"decorrelate", true, hasSubquery, (*optimizer).decorrelate},
-	{"inline_cte", false, hasCTE, sure((*optimizer).inlineCTE)},
 	{"merge_projects", false, hasProjects, sure((*optimizer).mergeProjects)},
 	{"outer_to_inner", false, hasJoin, sure((*optimizer).outerToInner)},
 	{"push_filter", false, hasFilter | hasJoin, sure((*optimizer).pushFilter)},
@@ -162,7 +160,7 @@ func (o *optimizer) look(n Node) {
 	case *Scan, *FileScan:
 		o.seen |= hasScan
 	case *With:
-		o.seen |= hasCTE | hasProjects
+		o.seen |= hasProjects
 	case *Project:
 		if _, ok := n.Input.(*Values); !ok {
 			o.seen |= hasProjects
@@ -174,7 +172,7 @@ func (o *optimizer) look(n Node) {
 		}
 		walkExpr(e, func(e Expr) bool {
 			if _, ok := e.(*Subquery); ok {
-				o.seen |= hasSubquery | hasJoin | hasFilter | hasProjects | hasLimit | hasScan | hasCTE
+				o.seen |= hasSubquery | hasJoin | hasFilter | hasProjects | hasLimit | hasScan
 				return false
 			}
 			return true

@@ -50,7 +50,9 @@ func runOpt(t *testing.T, cat *testCatalog, d *datadriven.TestData) string {
 		for _, r := range a.Vals {
 			if a.Key == "expect" || a.Key == "expect-not" {
 				require.Contains(t, Rules(), r, d.Pos)
-				require.Equal(t, a.Key == "expect", fired[r], "%s: rule %s fired: %t", d.Pos, r, fired[r])
+				if fired[r] != (a.Key == "expect") {
+					t.Errorf("%s: rule %s fired: %t\n%s", d.Pos, r, fired[r], Explain(p, ExplainOptions{}))
+				}
 			}
 		}
 	}

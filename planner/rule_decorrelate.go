@@ -64,17 +64,6 @@ func hasSubqueries(n Node) bool {
 	return found
 }
 
-func hasSubqueryIn(e Expr) bool {
-	found := false
-	walkExpr(e, func(e Expr) bool {
-		if _, ok := e.(*Subquery); ok {
-			found = true
-		}
-		return !found
-	})
-	return found
-}
-
 // filterSubqueries joins the subqueries of a condition to its input, below
 // which the other conjuncts filter first.
 func (o *optimizer) filterSubqueries(n *Filter) (Node, error) {
