@@ -20,7 +20,7 @@ type aggTable struct {
 	pairs  []kernels.KeyLayout
 	heap   *kernels.Heap
 
-	hashes, ids, pairIDs, mask arrow.Slab
+	ids, pairIDs, mask arrow.Slab
 }
 
 func newAggTable(env *Env, spec *aggSpec, set []int) *aggTable {
@@ -33,12 +33,12 @@ func newAggTable(env *Env, spec *aggSpec, set []int) *aggTable {
 			phys[i], nullable[i] = spec.exprs[g].Type().Phys(), true
 		}
 		t.layout = kernels.NewKeyLayout(phys, nullable)
-		t.groups = kernels.NewGroups(env.Memory, t.layout)
+		t.groups = kernels.NewGroups(env.Memory, t.layout, env.HashZero)
 	}
 	for i, st := range spec.states {
 		if st.distinct && st.arg >= 0 {
 			t.pairs[i] = kernels.NewKeyLayout([]sqltype.Phys{sqltype.PhysU32, st.agg.Phys}, []bool{false, true})
-			t.seen[i] = kernels.NewGroups(env.Memory, t.pairs[i])
+			t.seen[i] = kernels.NewGroups(env.Memory, t.pairs[i], env.HashZero)
 		}
 	}
 	return t
@@ -60,26 +60,10 @@ func (t *aggTable) find(s device.Stream, keys []kernels.Vec, n int) (device.Ptr,
 	if err != nil {
 		return 0, err
 	}
-	if err := t.number(s, t.groups, &t.layout, keys, n, ids); err != nil {
+	if err := t.groups.Find(s, keys, n, ids); err != nil {
 		return 0, err
 	}
 	return ids, t.grow(s)
-}
-
-func (t *aggTable) number(s device.Stream, g *kernels.Groups, l *kernels.KeyLayout, keys []kernels.Vec, n int, ids device.Ptr) error {
-	hashes, err := t.hashes.Reserve(t.env.Memory, 8*n)
-	if err != nil {
-		return err
-	}
-	if t.env.HashZero {
-		err = kernels.HashZero(s, n, hashes)
-	} else {
-		err = kernels.Hash(s, keys, l.Phys, n, hashes)
-	}
-	if err != nil {
-		return err
-	}
-	return g.Find(s, keys, n, hashes, ids)
 }
 
 // grow makes room for the states of all groups.
@@ -104,7 +88,7 @@ func (t *aggTable) add(s device.Stream, b *arrow.Batch) error {
 	}
 	for i := range t.spec.states {
 		st := &t.spec.states[i]
-		in := kernels.AggInput{IDs: ids, Heap: t.heap}
+		in := kernels.AggInput{IDs: ids, Groups: t.len(), Heap: t.heap}
 		if st.arg >= 0 {
 			in.Src = b.Columns[st.arg].Vec
 		}
@@ -145,7 +129,7 @@ func (t *aggTable) note(s device.Stream, i int, ids device.Ptr, src kernels.Vec,
 			return err
 		}
 	}
-	return t.number(s, t.seen[i], &t.pairs[i], []kernels.Vec{{Data: ids}, src}, n, out)
+	return t.seen[i].Find(s, []kernels.Vec{{Data: ids}, src}, n, out)
 }
 
 // mergeRows is how many groups are merged at a time; a multiple of 64.
@@ -242,7 +226,7 @@ func (t *aggTable) settle(s device.Stream) error {
 			if err != nil {
 				return err
 			}
-			in := kernels.AggInput{Src: keys[1], IDs: keys[0].Data, Heap: t.heap}
+			in := kernels.AggInput{Src: keys[1], IDs: keys[0].Data, Groups: t.len(), Heap: t.heap}
 			if err := t.spec.states[i].agg.Update(s, t.states[i].Ptr(), in, hi-lo); err != nil {
 				return err
 			}
@@ -262,7 +246,7 @@ func (t *aggTable) release() {
 		}
 	}
 	t.heap.Release()
-	for _, s := range []*arrow.Slab{&t.hashes, &t.ids, &t.pairIDs, &t.mask} {
+	for _, s := range []*arrow.Slab{&t.ids, &t.pairIDs, &t.mask} {
 		s.Release()
 	}
 }

@@ -17,9 +17,7 @@ import (
 type rowGroups struct {
 	w      *worker
 	groups *kernels.Groups
-	phys   []sqltype.Phys
 	vecs   []kernels.Vec
-	hashes arrow.Slab
 	ids    arrow.Slab
 	counts kernels.Array
 	index  arrow.Slab
@@ -28,22 +26,18 @@ type rowGroups struct {
 
 func newRowGroups(w *worker, cols []planner.ColDef) *rowGroups {
 	g := &rowGroups{w: w, out: gathered{mem: w.q.env.Memory}}
-	nullable := make([]bool, len(cols))
+	phys, nullable := make([]sqltype.Phys, len(cols)), make([]bool, len(cols))
 	for i, c := range cols {
-		g.phys = append(g.phys, c.Type.Phys())
+		phys[i] = c.Type.Phys()
 		nullable[i] = true
 	}
-	g.groups = kernels.NewGroups(w.q.env.Memory, kernels.NewKeyLayout(g.phys, nullable))
+	g.groups = kernels.NewGroups(w.q.env.Memory, kernels.NewKeyLayout(phys, nullable), w.q.env.HashZero)
 	return g
 }
 
 // find numbers the rows of a batch.
 func (g *rowGroups) find(b *arrow.Batch) (ids device.Ptr, err error) {
 	mem, s := g.w.q.env.Memory, g.w.stream
-	hashes, err := g.hashes.Reserve(mem, 8*b.Rows)
-	if err != nil {
-		return 0, err
-	}
 	if ids, err = g.ids.Reserve(mem, 4*b.Rows); err != nil {
 		return 0, err
 	}
@@ -51,16 +45,8 @@ func (g *rowGroups) find(b *arrow.Batch) (ids device.Ptr, err error) {
 	for i := range b.Columns {
 		g.vecs = append(g.vecs, b.Columns[i].Vec)
 	}
-	if g.w.q.env.HashZero {
-		err = kernels.HashZero(s, b.Rows, hashes)
-	} else {
-		err = kernels.Hash(s, g.vecs, g.phys, b.Rows, hashes)
-	}
-	if err != nil {
-		return 0, err
-	}
 	used := 4 * g.groups.Len()
-	if err := g.groups.Find(s, g.vecs, b.Rows, hashes, ids); err != nil {
+	if err := g.groups.Find(s, g.vecs, b.Rows, ids); err != nil {
 		return 0, err
 	}
 	return ids, g.counts.Grow(mem, s, used, 4*g.groups.Len())
@@ -106,7 +92,6 @@ func (g *rowGroups) pick(b *arrow.Batch, mode kernels.PickMode) (*arrow.Batch, e
 
 func (g *rowGroups) release() {
 	g.groups.Release()
-	g.hashes.Release()
 	g.ids.Release()
 	g.counts.Release()
 	g.index.Release()

@@ -50,11 +50,12 @@ type Agg struct {
 func (a Agg) Bytes() int { return aggBytes[a.Kind] }
 
 // AggInput is what an update reads: the argument (and a second one for
-// AggPairs, whose NULLs are in Src too), and each row's group, 0: all are in
-// group 0. Heap takes the bytes of strings that are kept.
+// AggPairs, whose NULLs are in Src too), and each row's group, below Groups; 0:
+// all are in group 0. Heap takes the bytes of strings that are kept.
 type AggInput struct {
 	Src, Second Vec
 	IDs         device.Ptr
+	Groups      int
 	Heap        *Heap
 }
 
@@ -147,25 +148,6 @@ func (a *aggArgs) valid(n int) []uint64 { return device.View[uint64](a.Src.Valid
 
 func (a *aggArgs) ids(n int) []uint32 { return device.View[uint32](a.IDs, n) }
 
-func countUpdate(a *aggArgs, n int) {
-	valid, ids := a.valid(n), a.ids(n)
-	state := device.View[uint64](a.State, maxRows)
-	switch {
-	case ids == nil && valid == nil:
-		state[0] += uint64(n)
-	case ids == nil:
-		state[0] += uint64(CountBits(valid, n))
-	case valid == nil:
-		for _, g := range ids {
-			state[g]++
-		}
-	default:
-		for i, g := range ids {
-			state[g] += valid[i>>6] >> (i & 63) & 1
-		}
-	}
-}
-
 func sumUpdate(a *aggArgs, n int) {
 	switch a.Phys {
 	case sqltype.PhysBool, sqltype.PhysU8:
@@ -198,33 +180,6 @@ func (s *sumState) add(lo, hi, n uint64) {
 	s.lo, c = bits.Add64(s.lo, lo, 0)
 	s.hi, _ = bits.Add64(s.hi, hi, c)
 	s.n += n
-}
-
-func intSum[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](a *aggArgs, n int) {
-	src, valid, ids := device.View[T](a.Src.Data, n), a.valid(n), a.ids(n)
-	state := device.View[sumState](a.State, maxRows)
-	if ids == nil {
-		var one sumState
-		for i, v := range src {
-			if valid == nil || valid[i>>6]>>(i&63)&1 != 0 {
-				one.add(uint64(v), uint64(int64(v)>>63), 1)
-			}
-		}
-		state[0].add(one.lo, one.hi, one.n)
-		return
-	}
-	ids = ids[:len(src)]
-	if valid == nil {
-		for i, v := range src {
-			state[ids[i]].add(uint64(v), uint64(int64(v)>>63), 1)
-		}
-		return
-	}
-	for i, v := range src {
-		if valid[i>>6]>>(i&63)&1 != 0 {
-			state[ids[i]].add(uint64(v), uint64(int64(v)>>63), 1)
-		}
-	}
 }
 
 func wideSum(a *aggArgs, n int, value func(int) (uint64, uint64)) {

@@ -17,10 +17,14 @@ import (
 //	KeyColumns         slot = {high half of the hash, number+1}; the keys are
 //	                   compared column by column with those of the group
 //
+// One integer key of dense values needs no hash: see directGroups. Nor is each
+// row of a batch looked up when its keys have few values: see cells.
+//
 // It belongs to one goroutine at a time.
 type Groups struct {
 	mem    device.Allocator
 	layout KeyLayout
+	zero   bool
 	heap   *Heap
 
 	n      int
@@ -31,19 +35,21 @@ type Groups struct {
 	data   []Array        // KeyColumns: the columns by number
 	valid  []Array
 	hashes Array
-	batch  Array // packed keys of the batch
+	batch  Array // packed keys and hashes of the batch
+	cells  cells
+	direct directGroups
 }
 
-// NewGroups makes an empty table for keys of this layout.
-func NewGroups(m device.Allocator, l KeyLayout) *Groups {
-	return &Groups{mem: m, layout: l, heap: NewHeap(m), data: make([]Array, len(l.Phys)), valid: make([]Array, len(l.Phys))}
+// NewGroups makes an empty table for keys of this layout. hashZero makes all
+// keys collide.
+func NewGroups(m device.Allocator, l KeyLayout, hashZero bool) *Groups {
+	g := &Groups{mem: m, layout: l, zero: hashZero, heap: NewHeap(m), data: make([]Array, len(l.Phys)), valid: make([]Array, len(l.Phys))}
+	g.direct.off = hashZero || len(l.Phys) != 1 || directFind[l.Phys[0]] == nil || !l.nullBit[0]
+	return g
 }
 
 // Len is the number of groups.
 func (g *Groups) Len() int { return g.n }
-
-// Hashes are the hashes of the groups, by number.
-func (g *Groups) Hashes() device.Ptr { return g.hashes.Ptr() }
 
 type wordSlot struct {
 	key uint64
@@ -81,15 +87,36 @@ var (
 )
 
 // Find writes the group numbers of n keys to ids (uint32), making new groups
-// for new keys. hashes are the keys' hashes.
-func (g *Groups) Find(s device.Stream, keys []Vec, n int, hashes, ids device.Ptr) error {
+// for new keys.
+func (g *Groups) Find(s device.Stream, keys []Vec, n int, ids device.Ptr) error {
 	if n == 0 {
 		return nil
 	}
+	if err := g.begin(s); err != nil {
+		return err
+	}
+	if !g.direct.off {
+		if done, err := g.findDirect(s, keys[0], n, ids); done || err != nil {
+			return err
+		}
+	} else if n >= cellRows && g.cells.misses < cellMisses {
+		if done, err := g.findCells(s, keys, n, ids); done || err != nil {
+			return err
+		}
+	}
+	return g.findHashed(s, keys, n, ids)
+}
+
+// findHashed looks up every key in the hash table.
+func (g *Groups) findHashed(s device.Stream, keys []Vec, n int, ids device.Ptr) error {
 	if err := g.reserve(s, n); err != nil {
 		return err
 	}
-	a := findArgs{Hashes: hashes, IDs: ids}
+	w := g.layout.Width()
+	if err := g.batch.Grow(g.mem, s, 0, n*(w+8)); err != nil {
+		return err
+	}
+	a := findArgs{Hashes: g.batch.Ptr() + device.Ptr(n*w), IDs: ids}
 	g.fill(&a)
 	k := findColumns
 	switch g.layout.Form {
@@ -97,9 +124,6 @@ func (g *Groups) Find(s device.Stream, keys []Vec, n int, hashes, ids device.Ptr
 		k = findWord
 		if g.layout.Form == KeyPair {
 			k = findPair
-		}
-		if err := g.batch.Grow(g.mem, s, 0, n*g.layout.Width()); err != nil {
-			return err
 		}
 		a.Keys = g.batch.Ptr()
 		if err := g.layout.Pack(s, keys, n, a.Keys); err != nil {
@@ -112,6 +136,9 @@ func (g *Groups) Find(s device.Stream, keys []Vec, n int, hashes, ids device.Ptr
 		}
 	default:
 		panic(fmt.Sprintf("kernels: key form %d", g.layout.Form))
+	}
+	if err := g.layout.Hash(s, keys, a.Keys, n, a.Hashes, g.zero); err != nil {
+		return err
 	}
 	if err := device.Launch(s, k, n, a); err != nil {
 		return err
@@ -161,18 +188,21 @@ func (g *Groups) slotBytes() int {
 	}
 }
 
+// begin makes what every way of looking up needs.
+func (g *Groups) begin(s device.Stream) error {
+	if g.ctl != nil {
+		return nil
+	}
+	b, err := g.mem.Alloc(64)
+	if err != nil {
+		return err
+	}
+	g.ctl = b
+	return Zero(s, b.Ptr(), 64)
+}
+
 // reserve makes room for n more groups, so that no launch has to stop for it.
 func (g *Groups) reserve(s device.Stream, n int) error {
-	if g.ctl == nil {
-		b, err := g.mem.Alloc(64)
-		if err != nil {
-			return err
-		}
-		g.ctl = b
-		if err := Zero(s, b.Ptr(), 64); err != nil {
-			return err
-		}
-	}
 	need := g.n + n
 	if err := g.hashes.Grow(g.mem, s, g.n*8, need*8); err != nil {
 		return err
@@ -234,6 +264,9 @@ func (g *Groups) Release() {
 	g.packed.Release()
 	g.hashes.Release()
 	g.batch.Release()
+	g.cells.release()
+	g.direct.slots.Release()
+	g.direct.slots = nil
 	for i := range g.data {
 		g.data[i].Release()
 		g.valid[i].Release()
