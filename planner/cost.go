@@ -189,7 +189,7 @@ func (m *costModel) joinShare(conds []Expr, l, r Node) float64 {
 	m.rows(l)
 	m.rows(r)
 	lbase, rbase := m.base(l), m.base(r)
-	keys, rest := 1.0, 1.0
+	keys, rest, count := 1.0, 1.0, 0
 	left := colsOf(l)
 	for _, c := range conds {
 		e, ok := c.(*Cmp)
@@ -202,9 +202,12 @@ func (m *costModel) joinShare(conds []Expr, l, r Node) float64 {
 			a, b = b, a
 		}
 		keys /= math.Max(m.distinct(e.L, a), m.distinct(e.R, b))
+		count++
 	}
-	// Several keys have no more values together than there are rows.
-	return math.Max(keys, 1/math.Max(math.Min(lbase, rbase), 1)) * rest
+	if count > 1 { // several keys have no more values together than there are rows
+		keys = math.Max(keys, 1/math.Max(math.Min(lbase, rbase), 1))
+	}
+	return keys * rest
 }
 
 func (m *costModel) join(n *Join) float64 {
@@ -302,14 +305,14 @@ func (m *costModel) setOp(n *SetOp) float64 {
 // The costs of one row, in units of a row filtered in a scan.
 const (
 	costScan   = 1.0
-	costProbe  = 2.0  // a lookup in a hash table
-	costBuild  = 4.0  // an insertion into one
-	costGroup  = 3.0  // a row brought to its group
-	costSort   = 1.5  // a comparison while sorting
-	costOut    = 0.5  // a row made
-	costSeek   = 20.0 // a descent in an index
-	costFetch  = 5.0  // a row read by its id
-	costNested = 0.25 // a pair compared without keys
+	costProbe  = 2.0   // a lookup in a hash table
+	costBuild  = 4.0   // an insertion into one
+	costGroup  = 3.0   // a row brought to its group
+	costSort   = 1.5   // a comparison while sorting
+	costOut    = 0.5   // a row made
+	costSeek   = 100.0 // a descent in an index
+	costFetch  = 20.0  // a row read by its id
+	costNested = 0.25  // a pair compared without keys
 )
 
 // cost is what it takes to compute n, its inputs included.

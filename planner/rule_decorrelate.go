@@ -167,19 +167,20 @@ func (o *optimizer) joinSubqueries(n *Join) (Node, error) {
 	right := &attacher{o: o, input: n.Right}
 	lcols, rcols := colsOf(n.Left), colsOf(n.Right)
 	var extra []Expr
+	known := unknownPlaces(n.On, nil)
 	on := mapExpr(n.On, func(e Expr) Expr {
 		s, ok := e.(*Subquery)
 		if !ok {
 			return e
 		}
-		used := exprCols(s)
+		used, t := exprCols(s), known[s]
 		switch {
 		case !used.meets(lcols):
-			return right.value(s)
+			return right.attach(s, t)
 		case !used.meets(rcols):
-			return left.value(s)
+			return left.attach(s, t)
 		}
-		return right.pairs(n, used, s, &extra)
+		return right.pairs(n, used, s, t, &extra)
 	})
 	if left.err != nil {
 		return nil, left.err
@@ -192,9 +193,30 @@ func (o *optimizer) joinSubqueries(n *Join) (Node, error) {
 	return keepCols(&c, n.Cols()), nil
 }
 
+// unknownPlaces are the subqueries of a condition that may as well be false
+// where they are unknown.
+func unknownPlaces(e Expr, in map[*Subquery]truth) map[*Subquery]truth {
+	switch e := e.(type) {
+	case *And:
+		for _, a := range e.Args {
+			in = unknownPlaces(a, in)
+		}
+	case *Or:
+		for _, a := range e.Args {
+			in = unknownPlaces(a, in)
+		}
+	case *Subquery:
+		if in == nil {
+			in = map[*Subquery]truth{}
+		}
+		in[e] = unknownIsFalse
+	}
+	return in
+}
+
 // pairs joins to the right side of n the value of s for every pair of a left
 // and a right binding, and adds to extra that the left one is the row's.
-func (a *attacher) pairs(n *Join, used colSet, s *Subquery, extra *[]Expr) Expr {
+func (a *attacher) pairs(n *Join, used colSet, s *Subquery, t truth, extra *[]Expr) Expr {
 	l, lmap := a.o.domain(n.Left, used.and(colsOf(n.Left)))
 	r, rmap := a.o.domain(n.Right, used.and(colsOf(n.Right)))
 	both := make(replacement, len(lmap)+len(rmap))
@@ -216,7 +238,7 @@ func (a *attacher) pairs(n *Join, used colSet, s *Subquery, extra *[]Expr) Expr 
 		}
 	}
 	at := &attacher{o: a.o, input: &Join{Kind: Inner, Left: l, Right: r}}
-	value := at.value(both.in(s))
+	value := at.attach(both.in(s).(*Subquery), t)
 	if at.err != nil {
 		a.err = at.err
 		return s

@@ -354,7 +354,7 @@ func (g *joinGraph) pair(a, b *joinTree) *joinTree {
 	} else if a.rows < b.rows {
 		t.left, t.right = b, a
 	}
-	between, wide := 1.0, 1.0
+	between, wide, keys := 1.0, 1.0, 0
 	for i := range g.conds {
 		c := &g.conds[i]
 		if !c.inputs.within(t.set) || c.inputs.within(a.set) || c.inputs.within(b.set) && kind == Inner {
@@ -363,12 +363,13 @@ func (g *joinGraph) pair(a, b *joinTree) *joinTree {
 		if e, ok := c.expr.(*Cmp); ok && e.Op == Eq && kind == Inner {
 			between *= c.share
 			keyed = true
+			keys++
 			wide = math.Max(wide, math.Min(g.base(c.and(a.set)), g.base(c.and(b.set))))
 		} else {
 			share *= c.share
 		}
 	}
-	if between < 1/wide {
+	if keys > 1 && between < 1/wide {
 		between = 1 / wide // several keys have no more values than there are rows
 	}
 	if kind == Inner {

@@ -13,6 +13,11 @@ import "github.com/gpusql/gpusql/catalog"
 // index must have the keys as its first columns, of the same types.
 func (o *optimizer) lookupJoin(n Node) Node {
 	return transform(n, func(n Node) Node {
+		if p, ok := n.(*Project); ok { // over one that only put the columns in order again
+			if in, ok := p.Input.(*Project); ok && allPass(in.Exprs) {
+				return &Project{Input: in.Input, Exprs: p.Exprs}
+			}
+		}
 		j, ok := n.(*Join)
 		if !ok || len(j.Keys) == 0 || j.NullAware || j.Kind != Inner && j.Kind != Left && j.Kind != Semi && j.Kind != Anti {
 			return n
@@ -37,6 +42,15 @@ func (o *optimizer) lookupJoin(n Node) Node {
 		}
 		return n
 	})
+}
+
+func allPass(exprs []NamedExpr) bool {
+	for _, e := range exprs {
+		if !isPass(e) {
+			return false
+		}
+	}
+	return true
 }
 
 // lookup is j with its right side probed through an index, nil if it does not pay.

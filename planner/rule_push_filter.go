@@ -210,6 +210,9 @@ func (o *optimizer) pushJoin(n *Join, conds []Expr) Node {
 	if n.Dependent || len(n.Keys) > 0 {
 		return filtered(mapInputs(n, func(in Node) Node { return o.push(in, nil) }), conds)
 	}
+	if x := markFiltered(n, conds); x != nil {
+		return o.push(x, conds)
+	}
 	p := &joinPush{left: colsOf(n.Left), right: colsOf(n.Right)}
 	on := conjuncts(n.On)
 	switch n.Kind {
@@ -228,6 +231,29 @@ func (o *optimizer) pushJoin(n *Join, conds []Expr) Node {
 	c := *n
 	c.Left, c.Right, c.On = o.push(n.Left, p.toLeft), o.push(n.Right, p.toRight), allOf(p.on)
 	return filtered(&c, p.above)
+}
+
+// markFiltered is a mark join whose mark is a condition as a semi join, or as an
+// anti join if it is negated, with the mark as a constant; nil if neither.
+func markFiltered(n *Join, conds []Expr) Node {
+	if n.Kind != Mark {
+		return nil
+	}
+	for _, c := range conds {
+		kind := Semi
+		if not, ok := c.(*Not); ok {
+			kind, c = Anti, not.X
+		}
+		if m, ok := c.(*Col); !ok || m.ID != n.Mark.ID {
+			continue
+		}
+		j := *n
+		j.Kind, j.Mark = kind, ColDef{}
+		j.NullAware = n.NullAware && kind == Anti
+		exprs := append(passed(n.Left.Cols()), NamedExpr{Col: n.Mark, Expr: boolConst(kind == Semi)})
+		return &Project{Input: &j, Exprs: exprs}
+	}
+	return nil
 }
 
 // joinPush is where the conditions of a join and those above it go.

@@ -19,6 +19,11 @@ func (o *optimizer) undepend(j *Join) (Node, error) {
 	if outer.empty() {
 		return &c, nil
 	}
+	// Conditions on columns from further out are lifted along, if that goes: the
+	// next join outwards finds them nearer.
+	if n := o.lift(&c, freeCols(j.Right)); n != nil {
+		return n, nil
+	}
 	if n := o.lift(&c, outer); n != nil {
 		return n, nil
 	}
