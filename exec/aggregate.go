@@ -67,7 +67,11 @@ func (o *aggregate) build(ctx context.Context) error {
 			}
 		}
 	})
-	err := o.w.run(ctx, o.n.Input, func(ctx context.Context, w *worker, op Operator) error {
+	width := o.w.q.width(o.n.Input)
+	if st.spec.inOrder {
+		width = 1
+	}
+	err := o.w.runWide(ctx, o.n.Input, width, func(ctx context.Context, w *worker, op Operator) error {
 		tables := make([]*aggTable, len(st.spec.sets))
 		for i, set := range st.spec.sets {
 			tables[i] = newAggTable(w.q.env, st.spec, set)
@@ -89,7 +93,7 @@ func (o *aggregate) build(ctx context.Context) error {
 		}
 	}
 	for _, t := range parts[0] {
-		if err := t.settle(o.w.stream); err != nil {
+		if err := t.settle(ctx, o.w.stream); err != nil {
 			return err
 		}
 	}
@@ -171,6 +175,10 @@ func (o *aggregate) give(set, lo, hi int) (*arrow.Batch, error) {
 	}
 	for i, f := range o.state.spec.finals {
 		c := arrow.Column{Type: o.n.Aggs[i].Col.Type}
+		if f.state < 0 {
+			o.out.Columns = append(o.out.Columns, t.kept[f.collect].column(lo))
+			continue
+		}
 		var err error
 		if c.Vec, err = o.room(len(o.n.Groups)+i, c.Type.Phys(), n); err != nil {
 			return nil, err

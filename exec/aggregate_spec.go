@@ -18,6 +18,10 @@ type aggSpec struct {
 	sets   [][]int
 	states []aggState
 	finals []aggFinal
+	// collects are the aggregates that keep their input; inOrder says that one
+	// of them depends on the order in which rows come.
+	collects []collectSpec
+	inOrder  bool
 }
 
 // aggState is a state: over expressions Arg and Second (-1: none), for rows
@@ -28,10 +32,11 @@ type aggState struct {
 	distinct            bool
 }
 
-// aggFinal is a result column.
+// aggFinal is a result column: of a state, or, when state is -1, of a collect.
 type aggFinal struct {
-	state int
-	final kernels.Final
+	state   int
+	final   kernels.Final
+	collect int
 }
 
 func newAggSpec(n *planner.Aggregate) (*aggSpec, error) {
@@ -66,7 +71,10 @@ func (s *aggSpec) expr(e planner.Expr) int {
 }
 
 func (s *aggSpec) add(a *planner.Agg) error {
-	st := aggState{arg: -1, second: -1, filter: -1, distinct: a.Distinct}
+	if s.collecting(a) {
+		return nil
+	}
+	st := aggState{arg: -1, second: -1, filter: -1, distinct: a.Distinct || a.Func.ID == catalog.FuncApproxCountDistinct}
 	f := kernels.Final{Type: a.Col.Type}
 	var t sqltype.Type
 	if len(a.Args) > 0 {
@@ -106,12 +114,12 @@ func (s *aggSpec) add(a *planner.Agg) error {
 	}
 	for i, have := range s.states {
 		if have == st {
-			s.finals = append(s.finals, aggFinal{i, f})
+			s.finals = append(s.finals, aggFinal{state: i, final: f})
 			return nil
 		}
 	}
 	s.states = append(s.states, st)
-	s.finals = append(s.finals, aggFinal{len(s.states) - 1, f})
+	s.finals = append(s.finals, aggFinal{state: len(s.states) - 1, final: f})
 	return nil
 }
 
@@ -129,7 +137,7 @@ func aggKind(id catalog.FuncID, t sqltype.Type) (kernels.AggKind, kernels.FinalO
 		sum = kernels.AggSumFloat
 	}
 	switch id {
-	case catalog.FuncCount, catalog.FuncCountIf:
+	case catalog.FuncCount, catalog.FuncCountIf, catalog.FuncApproxCountDistinct:
 		return kernels.AggCount, kernels.FinalValue, true
 	case catalog.FuncSum:
 		return sum, kernels.FinalValue, true
@@ -141,10 +149,10 @@ func aggKind(id catalog.FuncID, t sqltype.Type) (kernels.AggKind, kernels.FinalO
 		return kernels.AggMin, kernels.FinalValue, true
 	case catalog.FuncMax, catalog.FuncBoolOr:
 		return kernels.AggMax, kernels.FinalValue, true
-	case catalog.FuncAnyValue, catalog.FuncFirst:
+	case catalog.FuncAnyValue:
 		return kernels.AggFirst, kernels.FinalValue, true
-	case catalog.FuncLast:
-		return kernels.AggLast, kernels.FinalValue, true
+	case catalog.FuncProduct:
+		return kernels.AggProduct, kernels.FinalValue, true
 	case catalog.FuncBitAndAgg:
 		return kernels.AggBitAnd, kernels.FinalValue, true
 	case catalog.FuncBitOrAgg:

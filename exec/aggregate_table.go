@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"context"
+
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/sqltype"
@@ -19,6 +21,7 @@ type aggTable struct {
 	seen   []*kernels.Groups // of a DISTINCT state: its (group, value) pairs
 	pairs  []kernels.KeyLayout
 	heap   *kernels.Heap
+	kept   []*collected // of the spec's collects
 
 	ids, pairIDs, mask arrow.Slab
 }
@@ -40,6 +43,9 @@ func newAggTable(env *Env, spec *aggSpec, set []int) *aggTable {
 			t.pairs[i] = kernels.NewKeyLayout([]sqltype.Phys{sqltype.PhysU32, st.agg.Phys}, []bool{false, true})
 			t.seen[i] = kernels.NewGroups(env.Memory, t.pairs[i], env.HashZero)
 		}
+	}
+	for i := range spec.collects {
+		t.kept = append(t.kept, newCollected(env, spec, &spec.collects[i]))
 	}
 	return t
 }
@@ -85,6 +91,11 @@ func (t *aggTable) add(s device.Stream, b *arrow.Batch) error {
 	ids, err := t.find(s, keys, b.Rows)
 	if err != nil {
 		return err
+	}
+	for _, c := range t.kept {
+		if err := c.add(s, ids, b); err != nil {
+			return err
+		}
 	}
 	for i := range t.spec.states {
 		st := &t.spec.states[i]
@@ -176,6 +187,11 @@ func (t *aggTable) merge(s device.Stream, o *aggTable) error {
 			}
 		}
 	}
+	for i, c := range t.kept {
+		if err := c.merge(s, o.kept[i], to); err != nil {
+			return err
+		}
+	}
 	return t.mergePairs(s, o, to, &k)
 }
 
@@ -209,10 +225,15 @@ func (t *aggTable) mergePairs(s device.Stream, o *aggTable, to device.Ptr, k *ke
 	return nil
 }
 
-// settle computes the DISTINCT states, when all rows are in.
-func (t *aggTable) settle(s device.Stream) error {
+// settle computes what needs all rows: collects and DISTINCT states.
+func (t *aggTable) settle(ctx context.Context, s device.Stream) error {
 	if err := t.grow(s); err != nil {
 		return err
+	}
+	for _, c := range t.kept {
+		if err := c.finish(ctx, s, t.len()); err != nil {
+			return err
+		}
 	}
 	var k keyBatch
 	defer k.release()
@@ -236,6 +257,9 @@ func (t *aggTable) settle(s device.Stream) error {
 }
 
 func (t *aggTable) release() {
+	for _, c := range t.kept {
+		c.release()
+	}
 	if t.groups != nil {
 		t.groups.Release()
 	}

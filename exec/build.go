@@ -82,7 +82,7 @@ func (w *worker) operator(n planner.Node) (Operator, error) {
 	case *planner.SetOp:
 		return newSetOp(w, n)
 	case *planner.Window:
-		return nil, notSupported("a window function")
+		return newWindow(w, n)
 	case *planner.Insert:
 		return newInsert(w, n)
 	case *planner.Update:

@@ -236,7 +236,11 @@ func (o *once) do(f func() error) error {
 // the first error; the others are told to stop by their context. A small input
 // is read by the caller alone.
 func (w *worker) run(ctx context.Context, n planner.Node, body func(ctx context.Context, w *worker, op Operator) error) error {
-	width := w.q.width(n)
+	return w.runWide(ctx, n, w.q.width(n), body)
+}
+
+// runWide is run by that many workers: one reads the rows in their order.
+func (w *worker) runWide(ctx context.Context, n planner.Node, width int, body func(ctx context.Context, w *worker, op Operator) error) error {
 	if width <= 1 {
 		return w.drain(ctx, n, body)
 	}

@@ -82,7 +82,7 @@ func (o *sorter) begin(ctx context.Context) error {
 	if err != nil || rows.n == 0 {
 		return err
 	}
-	if err := sortStore(o.w, rows, o.keys, o.in, &o.order); err != nil {
+	if err := sortStore(ctx, o.w, rows, o.keys, o.in, &o.order); err != nil {
 		return err
 	}
 	o.at = int(min(skip, int64(rows.n)))
@@ -207,7 +207,7 @@ func (c *collector) read(ctx context.Context, op Operator) error {
 			return err
 		}
 		if c.keep >= 0 && c.rows.n > 2*c.keep+4*c.w.q.batchRows {
-			if err := c.cut(); err != nil {
+			if err := c.cut(ctx); err != nil {
 				return err
 			}
 		}
@@ -215,8 +215,8 @@ func (c *collector) read(ctx context.Context, op Operator) error {
 }
 
 // cut drops all but the first keep rows.
-func (c *collector) cut() error {
-	if err := sortStore(c.w, c.rows, c.keys, c.in, &c.order); err != nil {
+func (c *collector) cut(ctx context.Context) error {
+	if err := sortStore(ctx, c.w, c.rows, c.keys, c.in, &c.order); err != nil {
 		return err
 	}
 	idx := c.order.Ptr()
@@ -244,7 +244,7 @@ func (c *collector) close() {
 }
 
 // sortStore writes the order of a store of collect to order.
-func sortStore(w *worker, rows *rowStore, keys []planner.SortKey, in planner.Node, order *arrow.Slab) error {
+func sortStore(ctx context.Context, w *worker, rows *rowStore, keys []planner.SortKey, in planner.Node, order *arrow.Slab) error {
 	place, _ := keyPlace(keys, in)
 	cols := make([]kernels.SortColumn, len(keys))
 	for i, k := range keys {
@@ -261,5 +261,5 @@ func sortStore(w *worker, rows *rowStore, keys []planner.SortKey, in planner.Nod
 	if err != nil {
 		return err
 	}
-	return kernels.Sort(w.stream, cols, rows.n, idx, tmp)
+	return kernels.Sort(w.stream, cols, rows.n, idx, tmp, ctx.Err)
 }

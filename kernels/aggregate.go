@@ -18,6 +18,7 @@ type AggKind uint8
 //	AggCount        8   rows
 //	AggSum         24   a 128-bit sum, values
 //	AggSumFloat    16   a float64 sum, values
+//	AggProduct     16   a float64 product, values
 //	AggMin, ...    24   a value of the argument's form, 1 when there is one
 //	AggBitAnd ...  16   64 bits, 1 when there is a value
 //	AggMoments     24   n, mean, sum of squared differences (Welford)
@@ -26,10 +27,10 @@ const (
 	AggCount AggKind = iota
 	AggSum
 	AggSumFloat
+	AggProduct
 	AggMin
 	AggMax
 	AggFirst
-	AggLast
 	AggBitAnd
 	AggBitOr
 	AggBitXor
@@ -38,7 +39,7 @@ const (
 	numAggs
 )
 
-var aggBytes = [numAggs]int{8, 24, 16, 24, 24, 24, 24, 16, 16, 16, 24, 48}
+var aggBytes = [numAggs]int{8, 24, 16, 16, 24, 24, 24, 16, 16, 16, 24, 48}
 
 // Agg is one aggregate over values of a form.
 type Agg struct {
@@ -51,7 +52,8 @@ func (a Agg) Bytes() int { return aggBytes[a.Kind] }
 
 // AggInput is what an update reads: the argument (and a second one for
 // AggPairs, whose NULLs are in Src too), and each row's group, below Groups; 0:
-// all are in group 0. Heap takes the bytes of strings that are kept.
+// all are in group 0. Heap takes the bytes of strings that are kept; without
+// one they must outlive the states.
 type AggInput struct {
 	Src, Second Vec
 	IDs         device.Ptr
@@ -131,7 +133,9 @@ func aggUpdateHost(a *aggArgs, lo, hi int) {
 		} else {
 			floatSum[float64](a, hi)
 		}
-	case AggMin, AggMax, AggFirst, AggLast:
+	case AggProduct:
+		productUpdate(a, hi)
+	case AggMin, AggMax, AggFirst:
 		valueUpdate(a, hi)
 	case AggBitAnd, AggBitOr, AggBitXor:
 		bitUpdate(a, hi)
@@ -258,7 +262,7 @@ func orderedValue[T Integer](a *aggArgs, n int) {
 			g = ids[i]
 		}
 		c := &state[g]
-		if c.seen == 0 || a.Op == AggMin && v < T(c.v[0]) || a.Op == AggMax && v > T(c.v[0]) || a.Op == AggLast {
+		if c.seen == 0 || a.Op == AggMin && v < T(c.v[0]) || a.Op == AggMax && v > T(c.v[0]) {
 			c.v[0], c.seen = uint64(v), 1
 		}
 	}
@@ -298,7 +302,7 @@ func (a *aggArgs) offer(c *cell, v [2]uint64) bool {
 			}
 		}
 	}
-	if a.Phys == sqltype.PhysStr {
+	if a.Phys == sqltype.PhysStr && a.Heap != nil {
 		view := View{v[0], v[1]}
 		if uint32(view.Lo) > InlineLen {
 			kept, err := a.Heap.String(view.Str())
@@ -311,6 +315,30 @@ func (a *aggArgs) offer(c *cell, v [2]uint64) bool {
 	}
 	c.v, c.seen = v, 1
 	return true
+}
+
+func productUpdate(a *aggArgs, n int) {
+	src, ids := device.View[float64](a.Src.Data, n), a.ids(n)
+	state := device.View[floatState](a.State, maxRows)
+	for i, v := range src {
+		if a.Src.isNull(i) {
+			continue
+		}
+		g := uint32(0)
+		if ids != nil {
+			g = ids[i]
+		}
+		state[g].multiply(v, 1)
+	}
+}
+
+// multiply makes sum, which is a product here, that of n more values.
+func (s *floatState) multiply(v float64, n uint64) {
+	if s.n == 0 {
+		s.sum = 1
+	}
+	s.sum *= v
+	s.n += n
 }
 
 func bitUpdate(a *aggArgs, n int) {
@@ -425,7 +453,14 @@ func aggMergeHost(a *aggArgs, lo, hi int) {
 			state[id(i)].sum += from[i].sum
 			state[id(i)].n += from[i].n
 		}
-	case AggMin, AggMax, AggFirst, AggLast:
+	case AggProduct:
+		from, state := device.View[floatState](a.From, hi), device.View[floatState](a.State, maxRows)
+		for i := range from {
+			if from[i].n > 0 {
+				state[id(i)].multiply(from[i].sum, from[i].n)
+			}
+		}
+	case AggMin, AggMax, AggFirst:
 		from, state := device.View[cell](a.From, hi), device.View[cell](a.State, maxRows)
 		for i := range from {
 			if from[i].seen != 0 && !a.offer(&state[id(i)], from[i].v) {

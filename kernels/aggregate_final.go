@@ -89,7 +89,7 @@ func (a *finalArgs) result(i int) ([2]uint64, bool) {
 	case AggSum:
 		s := atRow[sumState](a.State, i)
 		return a.sum(&s)
-	case AggSumFloat:
+	case AggSumFloat, AggProduct:
 		s := atRow[floatState](a.State, i)
 		v := s.sum
 		if a.Final.Op == FinalAvg {
@@ -99,7 +99,7 @@ func (a *finalArgs) result(i int) ([2]uint64, bool) {
 			v = float64(float32(v))
 		}
 		return floatCell(v), s.n > 0 || a.Final.Op == FinalTotal
-	case AggMin, AggMax, AggFirst, AggLast:
+	case AggMin, AggMax, AggFirst:
 		c := atRow[cell](a.State, i)
 		return c.v, c.seen != 0
 	case AggBitAnd, AggBitOr, AggBitXor:

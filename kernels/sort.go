@@ -22,6 +22,27 @@ type sortArgs struct {
 	Rows    device.Ptr // numbers, in order on return
 	Keys    device.Ptr // room for a sortEntry a row
 	N       int64
+	Pause   *pause
+}
+
+// pause asks, now and then in the course of a long launch, whether to go on.
+type pause struct {
+	check func() error // nil: always
+	err   error
+	left  int // work until the next question
+}
+
+// pauseWork is how many steps of some ten nanoseconds are done between two questions.
+const pauseWork = 1 << 17
+
+// ended counts work, and reports that it is to be given up.
+func (p *pause) ended(work int) bool {
+	if p.left -= work; p.left > 0 || p.check == nil || p.err != nil {
+		return p.err != nil
+	}
+	p.left = pauseWork
+	p.err = p.check()
+	return p.err != nil
 }
 
 // sortEntry is the first column's order as a number, and a row.
@@ -38,8 +59,14 @@ var sortRows = &device.Kernel[sortArgs]{Name: "sort", Host: sortHost}
 
 // Sort writes the numbers of n rows (uint32) to rows, ordered by the columns,
 // and by number where all are equal: the sort is stable. scratch has SortBytes.
-func Sort(s device.Stream, cols []SortColumn, n int, rows, scratch device.Ptr) error {
-	return device.Launch(s, sortRows, n, sortArgs{Columns: cols, Rows: rows, Keys: scratch, N: int64(n)})
+// check, unless it is nil, is asked every few milliseconds; its error ends the sort.
+func Sort(s device.Stream, cols []SortColumn, n int, rows, scratch device.Ptr, check func() error) error {
+	p := &pause{check: check}
+	err := device.Launch(s, sortRows, n, sortArgs{Columns: cols, Rows: rows, Keys: scratch, N: int64(n), Pause: p})
+	if err == nil {
+		err = p.err
+	}
+	return err
 }
 
 func sortHost(a *sortArgs, lo, hi int) {
@@ -52,9 +79,12 @@ func sortHost(a *sortArgs, lo, hi int) {
 	}
 	both := device.View[sortEntry](a.Keys, 2*hi)
 	entries := both[:hi:hi]
-	exact := sortKeys(&a.Columns[0], entries)
+	exact := true
+	for from := 0; from < hi && !a.Pause.ended(pauseWork); from += pauseWork {
+		exact = sortKeys(&a.Columns[0], entries[from:min(hi, from+pauseWork)], from)
+	}
 	if hi >= radixRows {
-		entries = radixSort(entries, both[hi:])
+		entries = radixSort(entries, both[hi:], a.Pause)
 	} else {
 		slices.SortFunc(entries, func(x, y sortEntry) int {
 			if x.key != y.key {
@@ -68,7 +98,7 @@ func sortHost(a *sortArgs, lo, hi int) {
 		rest = rest[1:]
 	}
 	if len(rest) > 0 {
-		sortTies(entries, rest)
+		sortTies(entries, rest, a.Pause)
 	}
 	for i := range rows {
 		rows[i] = entries[i].row
@@ -76,14 +106,17 @@ func sortHost(a *sortArgs, lo, hi int) {
 }
 
 // sortTies orders the runs of equal keys by the columns.
-func sortTies(entries []sortEntry, cols []SortColumn) {
-	for from := 0; from < len(entries); {
+func sortTies(entries []sortEntry, cols []SortColumn, p *pause) {
+	for from := 0; from < len(entries) && !p.ended(1); {
 		to := from + 1
 		for to < len(entries) && entries[to].key == entries[from].key {
 			to++
 		}
 		if to-from > 1 {
 			slices.SortFunc(entries[from:to], func(x, y sortEntry) int {
+				if p.ended(2) { // what is all equal is sorted soon
+					return 0
+				}
 				if c := compareRows(cols, int(x.row), int(y.row)); c != 0 {
 					return c
 				}
@@ -118,9 +151,9 @@ func compareRows(cols []SortColumn, i, j int) int {
 	return 0
 }
 
-// sortKeys fills the entries with numbers in the column's order. It reports
-// false when different values may have one number.
-func sortKeys(c *SortColumn, entries []sortEntry) bool {
+// sortKeys fills the entries, of the rows from first on, with numbers in the
+// column's order. It reports false when different values may have one number.
+func sortKeys(c *SortColumn, entries []sortEntry, first int) bool {
 	hasNull := c.Vec.Valid != 0
 	exact := true
 	var flip uint64
@@ -129,15 +162,16 @@ func sortKeys(c *SortColumn, entries []sortEntry) bool {
 	}
 	for i := range entries {
 		e := &entries[i]
-		e.row = uint32(i)
-		if hasNull && c.Vec.isNull(i) {
+		row := first + i
+		e.row = uint32(row)
+		if hasNull && c.Vec.isNull(row) {
 			e.key = 0
 			if !c.NullsFirst {
 				e.key = ^uint64(0)
 			}
 			continue
 		}
-		e.key = orderWord(c.Phys, loadCell(c.Phys, &c.Vec, i)) ^ flip
+		e.key = orderWord(c.Phys, loadCell(c.Phys, &c.Vec, row)) ^ flip
 	}
 	switch c.Phys {
 	case sqltype.PhysI128, sqltype.PhysStr, sqltype.PhysSpan:
@@ -202,12 +236,15 @@ const radixRows = 2048
 
 // radixSort orders entries by key, stable, and returns them in one of the two
 // pieces of memory. Bytes that are the same in all keys cost nothing.
-func radixSort(entries, other []sortEntry) []sortEntry {
+func radixSort(entries, other []sortEntry, p *pause) []sortEntry {
 	var counts [8][256]uint32
 	for i := range entries {
 		k := entries[i].key
 		for b := range counts {
 			counts[b][byte(k>>(8*b))]++
+		}
+		if i%pauseWork == 0 && p.ended(pauseWork) {
+			return entries
 		}
 	}
 	for b := range counts {
@@ -220,10 +257,15 @@ func radixSort(entries, other []sortEntry) []sortEntry {
 		for v := range c {
 			c[v], at = at, at+c[v]
 		}
-		for i := range entries {
-			v := byte(entries[i].key >> shift)
-			other[c[v]] = entries[i]
-			c[v]++
+		for from := 0; from < len(entries); from += pauseWork {
+			if p.ended(pauseWork) {
+				return entries
+			}
+			for _, e := range entries[from:min(len(entries), from+pauseWork)] {
+				v := byte(e.key >> shift)
+				other[c[v]] = e
+				c[v]++
+			}
 		}
 		entries, other = other, entries
 	}
