@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
@@ -63,6 +66,13 @@ func (c *Conn) copyFrom(ctx context.Context, s *parser.Copy, options map[string]
 	if o.Format == "" {
 		o.Format = arrow.FormatOf(s.File)
 	}
+	if _, said := options["header"]; !said && o.Format == "csv" {
+		named, err := namesColumns(c.db.resolve(s.File), o, schema)
+		if err != nil {
+			return nil, err
+		}
+		options["header"] = sqltype.NewBool(named)
+	}
 	p := &prepared{
 		parsed: parser.Parsed{Statement: insertFrom(*s.Table, s.Columns, s.File, o.Format, options)},
 		text:   text, files: files{resolve: c.db.resolve, schema: schema},
@@ -72,6 +82,27 @@ func (c *Conn) copyFrom(ctx context.Context, s *parser.Copy, options map[string]
 		return nil, err
 	}
 	return doneRows(fmt.Sprintf("COPY %d", rows.affected), rows.affected), nil
+}
+
+// namesColumns reports whether a CSV file begins with the names of the columns
+// it is read into: then they are its header, as COPY TO writes it.
+func namesColumns(path string, o arrow.FileOptions, schema sqltype.Schema) (bool, error) {
+	o.CSV.Header = arrow.HeaderYes
+	f, err := arrow.OpenFile(path, o)
+	if err != nil {
+		if e, ok := err.(*sqltype.Error); ok && e.Code == sqltype.CodeBadFile && isEmptyFile(path) {
+			return false, nil
+		}
+		return false, err
+	}
+	defer f.Close()
+	return slices.EqualFunc(f.Schema(), schema, func(a, b sqltype.Column) bool { return strings.EqualFold(a.Name, b.Name) }), nil
+}
+
+// isEmptyFile reports a file without a byte: no rows, for a COPY.
+func isEmptyFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() == 0
 }
 
 // insertFrom is INSERT INTO table (columns) SELECT * FROM read_format(file, options).

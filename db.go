@@ -77,17 +77,16 @@ func (db *DB) Close() error {
 
 // Conn makes a connection: a session with settings and transactions of its own.
 func (db *DB) Conn(context.Context) (*Conn, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed {
+		return nil, ErrClosed
+	}
 	stream, err := db.device.NewStream()
 	if err != nil {
 		return nil, wrapError(err, "")
 	}
 	c := &Conn{db: db, settings: db.settings, stream: stream}
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if db.closed {
-		stream.Close() //nolint:errcheck // nothing ran on it
-		return nil, ErrClosed
-	}
 	db.open[c] = struct{}{}
 	return c, nil
 }

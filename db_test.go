@@ -438,9 +438,9 @@ func TestShow(t *testing.T) {
 	require.NotEmpty(t, all(t, db, "EXPLAIN SELECT b FROM t WHERE a = 1"))
 	require.NotEmpty(t, all(t, db, "EXPLAIN ANALYZE SELECT b FROM t WHERE a = 1"))
 	require.Empty(t, all(t, db, "SELECT * FROM t"))
-	exec(t, db, "EXPLAIN INSERT INTO t VALUES (1)")
+	exec(t, db, "EXPLAIN INSERT INTO t VALUES (1, 'y')")
 	require.Equal(t, []string{"0"}, all(t, db, "SELECT count(*) FROM t"), "EXPLAIN changes nothing")
-	exec(t, db, "EXPLAIN ANALYZE INSERT INTO t VALUES (1)")
+	exec(t, db, "EXPLAIN ANALYZE INSERT INTO t VALUES (1, 'y')")
 	require.Equal(t, []string{"1"}, all(t, db, "SELECT count(*) FROM t"), "EXPLAIN ANALYZE runs")
 }
 

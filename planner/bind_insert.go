@@ -200,11 +200,11 @@ func (b *binder) defaultOf(t *catalog.Table, c int) Expr {
 	if err != nil {
 		failWith(err, noPos)
 	}
-	x := b.expr(&scope{clause: inDefault}, e)
+	x := b.assign(b.expr(&scope{clause: inDefault}, e), col, noPos)
 	if hasSubqueryIn(x) {
 		fail(sqltype.CodeNotSupported, noPos, "a subquery in a DEFAULT is not supported")
 	}
-	return b.assign(x, col, noPos)
+	return x
 }
 
 // checks binds a table's CHECK constraints over a row.

@@ -23,7 +23,7 @@
 //	halt                                the rest of the file is not run
 //	include PATH                        records of another file, relative to this one
 //
-// TYPES has a letter a column: T text, I integer (reals are truncated), R real
+// TYPES has a letter a column, or one letter whatever the columns: T text, I integer (reals are truncated), R real
 // (three decimals in a hash). NULL is NULL, the empty string (empty), and
 // control characters are @. With no ---- only success is asked for.
 //

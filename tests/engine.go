@@ -114,6 +114,8 @@ func cell(v gpusql.Value) Cell {
 	switch k := v.Type.Kind; {
 	case k == gpusql.KindBool:
 		c.Class = Boolean
+	case k == gpusql.KindTimestamp, k == gpusql.KindTimestampTZ:
+		c.Class = Timestamp
 	case k.IsInteger():
 		c.Class = Integer
 	case k.IsNumeric():

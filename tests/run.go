@@ -239,7 +239,7 @@ func (r *run) query(ctx context.Context, rec *Record) *Failure {
 		return &Failure{Expected: rec.Expected, Got: []string{"error: " + err.Error()}}
 	}
 	got := &result{types: rec.Types, rows: rows}
-	if len(rows) > 0 && rec.Types != "" && len(rec.Types) != len(rows[0]) {
+	if len(rows) > 0 && len(rec.Types) > 1 && len(rec.Types) != len(rows[0]) {
 		return &Failure{Expected: []string{fmt.Sprintf("%d columns", len(rec.Types))}, Got: []string{fmt.Sprintf("%d columns", len(rows[0]))}}
 	}
 	if rec.Checked {

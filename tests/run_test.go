@@ -54,6 +54,7 @@ func TestRunRecords(t *testing.T) {
 		"pair":  {{integer("2"), text("b c")}, {integer("1"), null}},
 		"empty": {{text("")}}, "ctl": {{text("a\tb\n")}}, "bool": {{boolean("true")}, {boolean("false")}},
 		"float": {{real("0.1000000001")}, {real("NaN")}},
+		"stamp": {{{Class: Timestamp, Text: "2024-01-01 10:00:00"}}},
 		"ten":   {{integer("9")}, {integer("10")}, {integer("1")}},
 	}
 	tests := []struct {
@@ -80,6 +81,9 @@ func TestRunRecords(t *testing.T) {
 		{"value", "query I nosort\none\n----\n1", true},
 		{"wrong value", "query I nosort\none\n----\n2", false},
 		{"wrong columns", "query II\none\n----\n1", false},
+		{"one letter for all columns", "query T nosort\npair\n----\n2 b c\n1 NULL", true},
+		{"timestamp", "query T\nstamp\n----\n2024-01-01T10:00:00", true},
+		{"another timestamp", "query T\nstamp\n----\n2024-01-01T10:00:01", false},
 		{"truncated", "query I\nreal\n----\n2", true},
 		{"as it is", "query I\nreal\n----\n2.75", true},
 		{"not rounded", "query I\nreal\n----\n3", false},

@@ -15,6 +15,7 @@ const (
 	Integer
 	Real
 	Boolean
+	Timestamp
 )
 
 // Cell is a value of a result. Text is how SQL prints it.
@@ -117,6 +118,9 @@ func same(expected string, c Cell, letter byte) bool {
 			return c.Text == "false"
 		}
 		return false
+	case Timestamp:
+		// ISO 8601 has a T where SQL has a blank.
+		return len(expected) > 10 && expected[10] == 'T' && expected[:10]+" "+expected[11:] == c.Text
 	case Text:
 		if letter == 'T' {
 			return false
