@@ -202,8 +202,8 @@ func (g *gathered) pick(s device.Stream, i int, src arrow.Column, idx device.Ptr
 
 // reset begins a batch of n rows and cols columns.
 func (g *gathered) reset(cols, n int) {
-	if len(g.cols) < cols {
-		g.cols = make([]struct{ data, valid arrow.Slab }, cols)
+	for len(g.cols) < cols { // those that are there hold memory
+		g.cols = append(g.cols, struct{ data, valid arrow.Slab }{})
 	}
 	if cap(g.out.Columns) < cols {
 		g.out.Columns = make([]arrow.Column, cols)
