@@ -163,6 +163,18 @@ func (o *optimizer) joinSubqueries(n *Join) (Node, error) {
 	if n.Dependent {
 		return nil, sqltype.Errorf(sqltype.CodeNotSupported, "a subquery in the condition of a LATERAL join is not supported")
 	}
+	switch {
+	case n.Kind == Right:
+		c := *n
+		c.Kind, c.Left, c.Right = Left, n.Right, n.Left
+		out, err := o.joinSubqueries(&c)
+		if err != nil {
+			return nil, err
+		}
+		return keepCols(out, n.Cols()), nil
+	case n.Kind == Full && looksAtBoth(n):
+		return o.fullSubqueries(n)
+	}
 	left := &attacher{o: o, input: n.Left}
 	right := &attacher{o: o, input: n.Right}
 	lcols, rcols := colsOf(n.Left), colsOf(n.Right)
@@ -191,6 +203,38 @@ func (o *optimizer) joinSubqueries(n *Join) (Node, error) {
 	c := *n
 	c.Left, c.Right, c.On = left.input, right.input, allOf(append(conjuncts(on), extra...))
 	return keepCols(&c, n.Cols()), nil
+}
+
+// looksAtBoth reports that a subquery in a join's condition names both sides.
+func looksAtBoth(n *Join) bool {
+	left, right := colsOf(n.Left), colsOf(n.Right)
+	found := false
+	walkExpr(n.On, func(e Expr) bool {
+		if s, ok := e.(*Subquery); ok {
+			used := exprCols(s)
+			found = found || used.meets(left) && used.meets(right)
+		}
+		return !found
+	})
+	return found
+}
+
+// fullSubqueries makes a full join a left join and the right rows without a
+// partner: joinSubqueries multiplies the rows of a right side, which a full join keeps.
+func (o *optimizer) fullSubqueries(n *Join) (Node, error) {
+	cols := n.Cols()
+	matched, err := o.joinSubqueries(&Join{Kind: Left, Left: n.Left, Right: n.Right, On: n.On})
+	if err != nil {
+		return nil, err
+	}
+	lonely, err := o.joinSubqueries(&Join{Kind: Anti, Left: n.Right, Right: n.Left, On: n.On})
+	if err != nil {
+		return nil, err
+	}
+	all := &SetOp{Op: Union, All: true, Columns: o.freshCols(cols)}
+	all.Left = keepCols(matched, cols)
+	all.Right = withNulls(lonely, n.Left.Cols(), cols)
+	return renamedTo(all, cols), nil
 }
 
 // unknownPlaces are the subqueries of a condition that may as well be false
