@@ -171,9 +171,9 @@ func (b *binder) setOp(q *parser.SetQuery, l, r bound) bound {
 				out.open = make([]bool, len(l.cols))
 			}
 			out.open[i] = true
-		case l.isOpen(i):
+		case l.isOpen(i) && y.Type.Kind != sqltype.KindNull:
 			t, ok = y.Type, true
-		case r.isOpen(i):
+		case r.isOpen(i) && x.Type.Kind != sqltype.KindNull:
 			t, ok = x.Type, true
 		}
 		if !ok {
