@@ -1,0 +1,20 @@
+// Command bench compares gpusql with DuckDB and SQLite: the same data, the
+// same queries, one after the other in one run, every answer compared.
+//
+//	go run . tpch  -sf 1        the 22 queries of TPC-H
+//	go run . point -rows 10e6   SELECT 1 and a prepared lookup by primary key
+//	go run . scan  -sf 1        a scan of a Parquet file
+//
+//	tests/tpch ─▶ data/*.parquet ─▶ gpusql ─┐
+//	                             ─▶ DuckDB ─┼─▶ answers equal? ─▶ times, ratios
+//	                             ─▶ SQLite ─┘
+//
+// Invariants:
+//
+//  1. A time counts only when the answer was compared and agreed.
+//  2. Ratios are of medians of one run: machines are shared, so absolute
+//     times mean little.
+//  3. Figures worth keeping go to history/, with date, hardware and versions.
+//
+// It is a module of its own because DuckDB needs cgo and gpusql must not.
+package main

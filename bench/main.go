@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("usage: bench tpch|point|scan [flags]")
+	}
+	fs := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	var c config
+	fs.Float64Var(&c.scale, "sf", 1, "TPC-H's scale factor")
+	fs.Float64Var(&c.rows, "rows", 10e6, "rows of the table of point")
+	fs.IntVar(&c.runs, "runs", 5, "counted runs of a query; the median is taken")
+	names := fs.String("engines", "gpusql,duckdb,sqlite", "engines, the first compared with the others")
+	only := fs.String("q", "", "only these queries, as 1,6")
+	fs.StringVar(&c.queries, "queries", "../../shared/sql/tpch/queries", "the folder of the query texts")
+	fs.StringVar(&c.profile, "cpuprofile", "", "write a profile of the first engine's counted runs")
+	if err := fs.Parse(args[1:]); err != nil {
+		return err
+	}
+	for _, n := range strings.Split(*names, ",") {
+		e, ok := engines()[n]
+		if !ok {
+			return fmt.Errorf("no engine %q", n)
+		}
+		c.engines = append(c.engines, e)
+	}
+	if *only != "" {
+		c.only = strings.Split(*only, ",")
+	}
+	fmt.Printf("%s/%s, %d cores, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	switch args[0] {
+	case "tpch":
+		return c.tpch(ctx)
+	case "point":
+		return c.point(ctx)
+	case "scan":
+		return c.scan(ctx)
+	}
+	return fmt.Errorf("no benchmark %q", args[0])
+}
+
+// config is what a benchmark was asked to do.
+type config struct {
+	scale   float64
+	rows    float64
+	runs    int
+	engines []*engine
+	only    []string
+	queries string
+	profile string
+}
