@@ -72,10 +72,10 @@ type root struct {
 func (r *root) Next(ctx context.Context) (b *arrow.Batch, err error) {
 	defer recoverTo(&err)
 	if err := ctx.Err(); err != nil {
-		return nil, canceled(err)
+		return nil, coded(err)
 	}
 	b, err = r.op.Next(ctx)
-	return b, canceled(err)
+	return b, coded(err)
 }
 
 // Close implements Operator.
@@ -90,25 +90,41 @@ func (r *root) Close() (err error) {
 	return r.op.Close()
 }
 
-// canceled gives a cancellation its SQLSTATE.
-func canceled(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		var e *sqltype.Error
-		if !errors.As(err, &e) {
-			return &canceledError{err}
+// coded gives a cancellation and a lack of memory their SQLSTATE. What comes
+// back is a *sqltype.Error, and still the error that it was.
+func coded(err error) error {
+	var e *sqltype.Error
+	if err == nil || errors.As(err, &e) {
+		return err
+	}
+	var short *device.NoMemoryError
+	switch {
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return &codedError{err, sqltype.Errorf(sqltype.CodeCanceled, "the query was canceled: %v", err)}
+	case errors.As(err, &short):
+		all := *short
+		if len(all.Users) == 0 { // the full scope is the query's own
+			all.Users = []device.Use{{Name: "this query", Bytes: all.Used}}
 		}
+		e := sqltype.Errorf(sqltype.CodeOutOfMemory, "%v", &all)
+		if all.Limit == 0 {
+			e.Hint = "a lower memory_limit makes a query fail before the machine's memory is used up"
+		}
+		return &codedError{err, e}
+	case errors.Is(err, device.ErrNoMemory):
+		return &codedError{err, sqltype.Errorf(sqltype.CodeOutOfMemory, "%v", err)}
 	}
 	return err
 }
 
-// canceledError is a *sqltype.Error that is still the context's error.
-type canceledError struct{ cause error }
-
-func (e *canceledError) Error() string { return "the query was canceled: " + e.cause.Error() }
-
-func (e *canceledError) Unwrap() []error {
-	return []error{e.cause, sqltype.Errorf(sqltype.CodeCanceled, "the query was canceled: %v", e.cause)}
+// codedError is a *sqltype.Error that is still its cause.
+type codedError struct {
+	cause error
+	as    *sqltype.Error
 }
+
+func (e *codedError) Error() string   { return e.as.Error() }
+func (e *codedError) Unwrap() []error { return []error{e.cause, e.as} }
 
 // recoverTo turns a panic into an error.
 func recoverTo(err *error) {

@@ -116,8 +116,8 @@ type windowRankArgs struct {
 
 var windowRank = &device.Kernel[windowRankArgs]{Name: "window_rank", Host: windowRankHost}
 
-// Rank writes op for the n positions from at to dst: BIGINT, or DOUBLE of
-// RankPercent and RankCumeDist. arg is the number of buckets of RankNtile, by
+// Rank writes op for the n positions from at to dst: BIGINT, DOUBLE of
+// RankPercent and RankCumeDist, or INTEGER of RankNtile. arg is the number of buckets of RankNtile, by
 // row; that of a partition's first row counts. dst has a bitmap for RankNtile.
 func (x WindowIndex) Rank(s device.Stream, op RankOp, arg Vec, at, n int, dst Vec) error {
 	var fail error
@@ -185,7 +185,7 @@ func (a *windowRankArgs) ntile(k int, offset, size int64, from int) bool {
 	} else {
 		bucket = more + (offset-more*(each+1))/each
 	}
-	device.View[int64](a.Dst.Data, k+1)[k] = bucket + 1
+	device.View[int32](a.Dst.Data, k+1)[k] = int32(bucket + 1)
 	return true
 }
 
