@@ -474,3 +474,27 @@ func BenchmarkPreparedLookup(b *testing.B) {
 		rows.Close()
 	}
 }
+
+// A parameter has the type of what it meets, unless that would change the argument.
+func TestParameterTypes(t *testing.T) {
+	db := open(t)
+	exec(t, db, "CREATE TABLE t (id BIGINT PRIMARY KEY, s VARCHAR, d DATE); INSERT INTO t VALUES (1, 'x', '2024-02-29')")
+	s, err := db.Prepare(t.Context(), "SELECT $1 + 1")
+	require.NoError(t, err)
+	defer s.Close()
+	for _, tt := range []struct {
+		arg  any
+		want string
+	}{{2, "3"}, {2.5, "3.5"}, {int64(1) << 40, "1099511627777"}, {"7", "8"}, {nil, "NULL"}, {3, "4"}} {
+		rows, err := s.Query(t.Context(), tt.arg)
+		require.NoError(t, err)
+		require.True(t, rows.Next())
+		require.Equal(t, tt.want, rows.Value(0).String())
+		require.NoError(t, rows.Close())
+	}
+	require.Equal(t, []string{"7 x"}, all(t, db, "SELECT $1, $2", 7, "x"))
+	require.Equal(t, []string{"x"}, all(t, db, "SELECT s FROM t WHERE id = $1", 1))
+	require.Empty(t, all(t, db, "SELECT s FROM t WHERE id = $1", 1.5), "1.5 is no BIGINT, and is not rounded to one")
+	require.Equal(t, []string{"x"}, all(t, db, "SELECT s FROM t WHERE d = $1", time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)))
+	require.Contains(t, fmt.Sprint(all(t, db, "EXPLAIN SELECT s FROM t WHERE id = $1", 1)), "index_scan")
+}

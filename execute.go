@@ -61,10 +61,7 @@ func (c *Conn) runPlanned(ctx context.Context, p *prepared, args []Value, stats 
 	if p.files.resolve == nil {
 		p.files.resolve = c.db.resolve
 	}
-	if err := c.planFor(p, e.tx.Reader(), args); err != nil {
-		return nil, e.end(err)
-	}
-	params, err := bindArguments(p.plan, args)
+	params, err := c.planWith(p, e.tx.Reader(), args)
 	if err != nil {
 		return nil, e.end(err)
 	}
@@ -84,25 +81,45 @@ func (c *Conn) usable(ctx context.Context) error {
 }
 
 // planNow plans p at the present catalogue.
-func (c *Conn) planNow(p *prepared) error {
-	r := c.db.store.Reader()
-	if c.tx != nil {
-		r = c.tx.Reader()
+func (c *Conn) planNow(p *prepared) error { return c.planFor(p, c.reader(), nil) }
+
+// planWith gives p a plan for a version of the catalogue and for arguments,
+// and returns the parameters that the arguments make.
+//
+// A parameter has the type of what it meets, so that a number given for a
+// BIGINT key is a BIGINT, and an index can be asked. An argument that such a
+// type would change, as INTEGER would 2.5, has the plan made again for its own.
+func (c *Conn) planWith(p *prepared, r catalog.Reader, args []Value) ([]sqltype.Datum, error) {
+	if err := c.planFor(p, r, nil); err != nil {
+		return nil, err
 	}
-	return c.planFor(p, r, nil)
+	if len(args) != len(p.plan.Params) {
+		return nil, sqltype.Errorf(sqltype.CodeInvalidParameter, "the statement takes %d arguments, %d were given", len(p.plan.Params), len(args))
+	}
+	params, misfit, err := fitArguments(p.plan, args)
+	if err != nil || !misfit {
+		return params, err
+	}
+	types := make([]sqltype.Type, len(args))
+	for i, a := range args {
+		types[i] = a.Type
+	}
+	p.plan = nil
+	if err := c.planFor(p, r, types); err != nil {
+		return nil, err
+	}
+	params, _, err = fitArguments(p.plan, args)
+	return params, err
 }
 
 // planFor gives p a plan for a version of the catalogue, unless it has it. A
-// catalogue's Reader is a version: another one is another value.
-func (c *Conn) planFor(p *prepared, r catalog.Reader, args []Value) (err error) {
-	if p.plan != nil && p.reader == r && p.settings == c.settings.plan && sameTypes(p.types, args) {
+// catalogue's Reader is a version: another one is another value. Types are of
+// the parameters; nil has them inferred.
+func (c *Conn) planFor(p *prepared, r catalog.Reader, types []sqltype.Type) (err error) {
+	if p.plan != nil && p.reader == r && p.settings == c.settings.plan {
 		return nil
 	}
 	defer caught(&err)
-	var types []sqltype.Type
-	for _, a := range args {
-		types = append(types, a.Type)
-	}
 	o := planner.BindOptions{ParamTypes: types, FileSchema: p.files.describe}
 	plan, err := planner.Bind(r, p.parsed.Statement, o)
 	if err != nil {
@@ -111,22 +128,8 @@ func (c *Conn) planFor(p *prepared, r catalog.Reader, args []Value) (err error) 
 	if plan, err = planner.Optimize(plan, r, c.optimizeOptions()); err != nil {
 		return err
 	}
-	p.plan, p.reader, p.settings, p.types = plan, r, c.settings.plan, types
+	p.plan, p.reader, p.settings = plan, r, c.settings.plan
 	return nil
-}
-
-// sameTypes reports whether a plan that was made for arguments of some types
-// serves for these.
-func sameTypes(types []sqltype.Type, args []Value) bool {
-	if len(types) != len(args) {
-		return false
-	}
-	for i := range types {
-		if types[i] != args[i].Type {
-			return false
-		}
-	}
-	return true
 }
 
 func (c *Conn) optimizeOptions() planner.OptimizeOptions {
@@ -146,28 +149,40 @@ func (c *Conn) bind(r catalog.Reader, s parser.Statement) (*planner.Plan, error)
 // indexRules are the rules that answer from indexes.
 func indexRules() []string { return []string{"index_access", "lookup_join"} }
 
-// bindArguments makes the parameters of a plan of a call's arguments.
-func bindArguments(p *planner.Plan, args []Value) ([]sqltype.Datum, error) {
-	if len(args) != len(p.Params) {
-		return nil, sqltype.Errorf(sqltype.CodeInvalidParameter, "the statement takes %d arguments, %d were given", len(p.Params), len(args))
-	}
+// fitArguments makes the parameters of a plan of a call's arguments. misfit
+// reports that a parameter's type would change an argument.
+func fitArguments(p *planner.Plan, args []Value) (params []sqltype.Datum, misfit bool, err error) {
 	if len(args) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
-	params := make([]sqltype.Datum, len(args))
+	params = make([]sqltype.Datum, len(args))
 	for i, a := range args {
 		t := p.Params[i]
-		if a.Null {
+		switch {
+		case a.Null:
 			params[i] = sqltype.NullOf(t)
 			continue
+		case a.Type == t:
+			params[i] = a
+			continue
+		case t.Kind.IsString() && !a.Type.Kind.IsString():
+			return nil, true, nil
 		}
 		d, err := sqltype.CastDatum(a, t)
 		if err != nil {
-			return nil, sqltype.Errorf(sqltype.CodeTypeMismatch, "argument %d: %v", i+1, err)
+			if a.Type.Kind.IsString() {
+				return nil, false, sqltype.Errorf(sqltype.CodeTypeMismatch, "argument %d: %v", i+1, err)
+			}
+			return nil, true, nil
+		}
+		if !a.Type.Kind.IsString() {
+			if back, err := sqltype.CastDatum(d, a.Type); err != nil || sqltype.Compare(back, a) != 0 {
+				return nil, true, nil
+			}
 		}
 		params[i] = d
 	}
-	return params, nil
+	return params, false, nil
 }
 
 // execution is one statement that runs: what has to be given back at its end.

@@ -39,7 +39,7 @@ func (c *Conn) explain(ctx context.Context, s *parser.Explain, text string, args
 		o.Header = append(o.Header, fmt.Sprintf("time: %s", time.Since(start).Round(time.Microsecond)))
 		o.Actual = map[planner.Node]planner.NodeStats{}
 		gather(&stats, p.plan.Root, o.Actual)
-	} else if err := c.planFor(p, o.Reader, args); err != nil {
+	} else if _, err := c.planWith(p, o.Reader, args); err != nil {
 		return nil, err
 	}
 	plan := planner.Explain(p.plan, o)

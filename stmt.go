@@ -6,7 +6,6 @@ import (
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/planner"
-	"github.com/gpusql/gpusql/sqltype"
 )
 
 // Stmt is a prepared statement: it is parsed and planned once, and planned
@@ -25,7 +24,6 @@ type prepared struct {
 	plan     *planner.Plan
 	reader   catalog.Reader // the version of the catalogue
 	settings int            // settings.plan
-	types    []sqltype.Type // of the arguments
 	files    files          // what its files are read as, for COPY and Appender
 }
 
