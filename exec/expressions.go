@@ -38,9 +38,19 @@ func (e *expressions) run(b *arrow.Batch) (*arrow.Batch, error) {
 	}
 	e.out.Rows = b.Rows
 	for i, v := range vecs {
-		e.out.Columns[i] = arrow.Column{Type: e.defs[i].Type(), Vec: v}
+		e.out.Columns[i] = arrow.Column{Type: e.defs[i].Type(), Vec: v, Lasts: e.lasts(b, v)}
 	}
 	return &e.out, nil
+}
+
+// lasts reports that a result is an input as it is, whose bytes last.
+func (e *expressions) lasts(b *arrow.Batch, v kernels.Vec) bool {
+	for i := range b.Columns {
+		if b.Columns[i].Lasts && b.Columns[i].Vec == v {
+			return true
+		}
+	}
+	return false
 }
 
 func (e *expressions) close() {

@@ -73,6 +73,8 @@ type joinShared struct {
 	match   device.Ptr
 	matchOf arrow.Slab
 	hasNull bool
+	offered sync.Once
+	filters []*joinFilter
 
 	mu      sync.Mutex
 	active  int              // probes that have begun and not ended
@@ -191,6 +193,9 @@ func (j *hashJoin) build(ctx context.Context) error {
 			st.table.Release()
 		}
 		st.matchOf.Release()
+		for _, f := range st.filters {
+			f.keys.Load().Release()
+		}
 		for _, f := range st.flags {
 			f.Release()
 		}
@@ -199,6 +204,7 @@ func (j *hashJoin) build(ctx context.Context) error {
 	if st.rows, err = collect(ctx, j.w, j.shape.build, j.shape.buildKeys, -1); err != nil {
 		return err
 	}
+	st.rows.lasts = j.w.q.parent == nil // a round of a recursive query ends earlier
 	st.keys, _ = keyPlace(j.shape.buildKeys, j.shape.build)
 	vecs := make([]kernels.Vec, len(st.keys))
 	for i, at := range st.keys {
@@ -219,6 +225,9 @@ func (j *hashJoin) build(ctx context.Context) error {
 			return err
 		}
 		st.hasNull = some < st.rows.n
+	}
+	if err := st.fill(j.w, vecs, j.shape); err != nil {
+		return err
 	}
 	st.table = kernels.NewJoinTable(mem, j.shape.layout, j.w.q.env.HashZero)
 	return st.table.Build(s, vecs, st.rows.n, st.match)

@@ -9,7 +9,8 @@ import (
 )
 
 // rowStore keeps rows: columns that grow, each in one piece, so that a row can
-// be gathered by its number. It owns all it holds, long strings too.
+// be gathered by its number. It owns all it holds, but for the bytes of strings
+// that last.
 //
 // It belongs to one worker while it grows, and may be read by all afterwards.
 type rowStore struct {
@@ -18,6 +19,8 @@ type rowStore struct {
 	heap  *kernels.Heap
 	bytes arrow.Slab // scratch
 	mem   device.Allocator
+	// lasts is set by an owner that releases the store when the query is closed.
+	lasts bool
 }
 
 type storedColumn struct {
@@ -25,6 +28,7 @@ type storedColumn struct {
 	data  kernels.Array
 	valid kernels.Array
 	nulls bool // valid is in use
+	owns  bool // the heap has bytes of it
 }
 
 func newRowStore(mem device.Allocator, cols []planner.ColDef) *rowStore {
@@ -83,7 +87,8 @@ func (r *rowStore) addColumn(s device.Stream, c *storedColumn, src *arrow.Column
 			return err
 		}
 	}
-	if c.typ.Phys() == sqltype.PhysStr {
+	if c.typ.Phys() == sqltype.PhysStr && !src.Lasts {
+		c.owns = true
 		scratch, err := r.bytes.Reserve(r.mem, 64)
 		if err != nil {
 			return err
@@ -109,7 +114,7 @@ func (r *rowStore) addValid(s device.Stream, c *storedColumn, bits device.Ptr, n
 // column is all rows of column i. It is good until the next add.
 func (r *rowStore) column(i int) arrow.Column {
 	c := &r.cols[i]
-	col := arrow.Column{Type: c.typ, Vec: kernels.Vec{Data: c.data.Ptr()}}
+	col := arrow.Column{Type: c.typ, Vec: kernels.Vec{Data: c.data.Ptr()}, Lasts: r.lasts || !c.owns}
 	if c.nulls {
 		col.Vec.Valid = c.valid.Ptr()
 	}
@@ -196,7 +201,7 @@ func (g *gathered) pick(s device.Stream, i int, src arrow.Column, idx device.Ptr
 	if err := kernels.Gather(s, src.Type.Phys().Width(), &vec, src.Vec, idx, n); err != nil {
 		return err
 	}
-	g.out.Columns[i] = arrow.Column{Type: src.Type, Vec: vec}
+	g.out.Columns[i] = arrow.Column{Type: src.Type, Vec: vec, Lasts: src.Lasts}
 	return nil
 }
 

@@ -30,6 +30,7 @@ type scan struct {
 	view    slicer
 	flat    flattener
 	cut     gathered // the predicate's columns without invisible rows
+	joins   keyPicker
 	out     gathered
 }
 
@@ -89,6 +90,7 @@ func newScan(w *worker, n *planner.Scan) (Operator, error) {
 	s.state = shared(w.q, n, func() *scanState {
 		return newScanState(snap, w.q.batchRows, zoneTests(n.Filter, all, s.ids, w.q.env.Params))
 	})
+	s.joins.from = w.q.scanFilters(n)
 	if n.Filter == nil {
 		return s, nil
 	}
@@ -107,6 +109,7 @@ func newScan(w *worker, n *planner.Scan) (Operator, error) {
 
 // Next implements Operator.
 func (s *scan) Next(ctx context.Context) (*arrow.Batch, error) {
+	s.joins.begin()
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -143,27 +146,38 @@ func (s *scan) morsel(g *arrow.Segment, lo, hi int) (*arrow.Batch, error) {
 			return nil, err
 		}
 	}
-	if s.pred == nil {
-		return s.emit(g, lo, n, idx, seen)
+	if s.pred != nil {
+		if idx, seen, err = s.passing(g, lo, n, idx, seen); err != nil || seen == 0 {
+			return nil, err
+		}
 	}
-	if seen, err = s.filter(g, lo, n, idx, seen); err != nil || seen == 0 {
+	column := func(i int) (arrow.Column, error) { return s.column(g, i, lo, n) }
+	if idx, seen, err = s.joins.pick(s, column, idx, n, seen); err != nil || seen == 0 {
 		return nil, err
 	}
-	picked := s.pred.index.Ptr()
-	if idx != 0 { // the predicate saw the visible rows only: their numbers' numbers
-		vec := kernels.Vec{Data: idx}
-		to := kernels.Vec{Data: bits}
-		if to.Data, err = s.bitmap.Reserve(mem, 4*n); err != nil {
-			return nil, err
-		}
-		if err := kernels.Gather(s.w.stream, 4, &to, vec, picked, seen); err != nil {
-			return nil, err
-		}
-		picked = to.Data
-	} else if seen == n {
-		picked = 0
+	return s.emit(g, lo, n, idx, seen)
+}
+
+// passing gives the numbers of the visible rows that pass the filter, 0 for all
+// rows of the morsel.
+func (s *scan) passing(g *arrow.Segment, lo, n int, idx device.Ptr, seen int) (device.Ptr, int, error) {
+	k, err := s.filter(g, lo, n, idx, seen)
+	if err != nil || k == 0 {
+		return 0, 0, err
 	}
-	return s.emit(g, lo, n, picked, seen)
+	picked := s.pred.index.Ptr()
+	if idx == 0 {
+		if k == n {
+			return 0, n, nil
+		}
+		return picked, k, nil
+	}
+	// The predicate saw the visible rows only: these are their numbers' numbers.
+	to := kernels.Vec{}
+	if to.Data, err = s.bitmap.Reserve(s.w.q.env.Memory, 4*n); err != nil {
+		return 0, 0, err
+	}
+	return to.Data, k, kernels.Gather(s.w.stream, 4, &to, kernels.Vec{Data: idx}, picked, k)
 }
 
 // filter runs the predicate on the visible rows.
@@ -238,6 +252,7 @@ func (s *scan) Close() error {
 	s.view.release()
 	s.flat.release()
 	s.cut.release()
+	s.joins.index.Release()
 	s.out.release()
 	return nil
 }

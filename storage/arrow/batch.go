@@ -10,6 +10,10 @@ import (
 type Column struct {
 	Type sqltype.Type
 	Vec  kernels.Vec
+	// Lasts says that the bytes behind the column's views stay where they are
+	// until the statement ends: who keeps the views need not copy the bytes.
+	// The views themselves, codes and dictionary have the batch's life.
+	Lasts bool
 }
 
 // Batch is a horizontal slice of a result: some rows of several columns.
