@@ -33,7 +33,15 @@ func TestFaults(t *testing.T) {
 			{Col: planner.ColDef{ID: 42, Type: sqltype.Int64}, Func: &catalog.Func{ID: catalog.FuncCount}, Args: []planner.Expr{ref(1, 0)}, Distinct: true},
 		}}
 	key := planner.SortKey{Expr: &planner.Col{ID: 42, T: sqltype.Int64}}
+	window := &planner.Window{Input: left.node(1), Partition: []planner.Expr{ref(1, 0)}, Order: []planner.SortKey{{Expr: ref(1, 1)}},
+		Funcs: []planner.WindowFunc{
+			{Col: planner.ColDef{ID: 50, Type: sqltype.Varchar}, Func: &catalog.Func{ID: catalog.FuncMax}, Args: []planner.Expr{ref(1, 1)}},
+			{Col: planner.ColDef{ID: 51, Type: sqltype.Varchar}, Func: &catalog.Func{ID: catalog.FuncStringAgg}, Args: []planner.Expr{ref(1, 1)},
+				Frame: planner.Frame{Unit: "ROWS", StartKind: "CURRENT ROW", EndKind: "UNBOUNDED FOLLOWING"}},
+		}}
 	for name, n := range map[string]planner.Node{
+		"window":    window,
+		"collect":   &planner.Aggregate{Input: left.node(1), Aggs: collectAggs()},
 		"aggregate": &planner.Sort{Input: agg, Keys: []planner.SortKey{key}},
 		"mark":      join(planner.Mark),
 		"top":       &planner.TopN{Input: left.node(1), Keys: []planner.SortKey{{Expr: ref(1, 1)}}, Limit: &planner.Const{Value: sqltype.NewInt64(3)}},
