@@ -83,7 +83,7 @@ const (
 // on those before it having run, unless they can be disabled.
 type rule struct {
 	name     string
-	required bool  // execution cannot do without it
+	required bool  // execution cannot do without it, or its errors would be others
 	when     trait // 0: always
 	apply    func(*optimizer, Node) (Node, error)
 }
@@ -94,7 +94,7 @@ type rule struct {
 // when no rule needs another column any more; the choices of access and the
 // sides of joins come last, when sizes no longer change.
 var rules = [...]rule{
-	{"fold_constants", false, 0, sure((*optimizer).foldConstants)},
+	{"fold_constants", true, 0, sure((*optimizer).foldConstants)},
 	{"simplify", false, 0, sure((*optimizer).simplify)},
 	{"decorrelate", true, hasSubquery, (*optimizer).decorrelate},
 	{"merge_projects", false, hasProjects, sure((*optimizer).mergeProjects)},

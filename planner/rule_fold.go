@@ -14,6 +14,9 @@ import "github.com/gpusql/gpusql/sqltype"
 // only within a statement (now(): the plan may be kept longer than that), and
 // for what fails: SELECT CASE WHEN b <> 0 THEN a / b ELSE 1 / 0 END FROM t has
 // no error as long as no b is 0, so an expression that cannot be computed stays.
+//
+// It is required: a comparison with NULL does not compute its other side, so
+// that a * a < NULL has no overflow, and that must not depend on a setting.
 func (o *optimizer) foldConstants(n Node) Node {
 	return o.rewriteExprs(n, o.fold)
 }
