@@ -175,6 +175,11 @@ func (b *binder) recursive(c *cte, union *parser.SetQuery) {
 func reads(body parser.QueryBody, name string) bool {
 	switch body := body.(type) {
 	case *parser.Query:
+		for i := range body.With {
+			if reads(body.With[i].Query, name) {
+				return true
+			}
+		}
 		return reads(body.Body, name)
 	case *parser.SetQuery:
 		return reads(body.Left, name) || reads(body.Right, name)

@@ -103,21 +103,12 @@ func (b *binder) unary(s *scope, e *parser.Unary) Expr {
 		}
 		return b.operator(catalog.FuncNeg.String(), []Expr{x}, e.Pos)
 	case "+":
-		x = b.openNumber(x, e.Pos)
-		if k := x.Type().Kind; !k.IsNumeric() && k != sqltype.KindInterval && k != sqltype.KindNull {
-			fail(sqltype.CodeUndefinedFunc, e.Pos, "no operator matches + %s", x.Type())
+		if isOpen(x) {
+			return b.coerce(x, sqltype.Float64, e.Pos)
 		}
-		return x
+		return x // of any type, as in SQLite
 	}
 	return b.operator(e.Op, []Expr{x}, e.Pos)
-}
-
-// openNumber is what an open expression is beside a sign.
-func (b *binder) openNumber(e Expr, at parser.Pos) Expr {
-	if isOpen(e) {
-		return b.coerce(e, sqltype.Float64, at)
-	}
-	return e
 }
 
 var comparisons = map[string]CmpOp{"=": Eq, "<>": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge}
@@ -302,13 +293,25 @@ func (b *binder) caseExpr(s *scope, e *parser.Case) Expr {
 		c.Whens[i].Then = results[i]
 	}
 	c.Else = results[last]
-	return c
+	// What an arm names that can never be taken does not count, as a column
+	// that is not grouped for instance.
+	for i, w := range c.Whens {
+		if cmp, ok := w.Cond.(*Cmp); ok {
+			c.Whens[i].Cond = foldCmp(cmp)
+		}
+	}
+	return foldCase(c)
 }
 
 // coalesce is the first of the arguments that is not NULL.
 func (b *binder) coalesce(args []Expr, at []parser.Pos) Expr {
 	t := b.unify("COALESCE", args, func(i int) parser.Pos { return at[i] })
-	last := len(args) - 1
+	// What stands after an argument that is never NULL is never looked at: not
+	// for a column that is not grouped either.
+	last := 0
+	for last < len(args)-1 && !b.neverNullExpr(args[last]) {
+		last++
+	}
 	if last == 0 {
 		return args[0]
 	}

@@ -26,6 +26,7 @@ func (s *selection) bindGroups() {
 	g := &grouping{selection: s, sets: [][]int{nil}}
 	s.group = g
 	if s.sel.GroupAll {
+		g.sets = nil
 		g.bindAll()
 		return
 	}
@@ -146,6 +147,7 @@ func (g *grouping) add(e Expr) int {
 	}
 	c, ok := e.(*Col)
 	if ok && g.owns(c.ID) {
+		g.groupCols = g.groupCols.add(c.ID)
 		g.groups = append(g.groups, NamedExpr{Col: ColDef{ID: c.ID, Name: c.Name, Type: c.T, NotNull: g.b.notNull.has(c.ID)}, Expr: c})
 		return len(g.groups) - 1
 	}

@@ -55,11 +55,10 @@ func (b *binder) insert(i *parser.Insert) Node {
 	for k := range n.Target {
 		n.Target[k] = k
 	}
-	given := insertColumns(t, i)
 	if values := plainValues(i.Source); values != nil {
-		n.Input = b.insertValues(ctes, t, given, values)
+		n.Input = b.insertValues(ctes, t, i, values)
 	} else {
-		n.Input = b.insertQuery(ctes, t, given, i)
+		n.Input = b.insertQuery(ctes, t, i)
 	}
 	s := tableScope(ctes, t, i.Alias, n.Columns)
 	n.Checks = b.checks(t, n.Columns)
@@ -69,19 +68,23 @@ func (b *binder) insert(i *parser.Insert) Node {
 	return n
 }
 
-// insertColumns are the columns that the rows given are for.
-func insertColumns(t *catalog.Table, i *parser.Insert) []int {
-	if i.Source == nil {
-		return nil
+// insertColumns are the columns that rows of so many values are for: those
+// that are listed, or else the table's from the first on.
+func insertColumns(t *catalog.Table, i *parser.Insert, width int, at parser.Pos) []int {
+	most := len(i.Columns)
+	if most == 0 {
+		most = len(t.Columns)
 	}
-	if len(i.Columns) == 0 {
-		all := make([]int, len(t.Columns))
-		for k := range all {
-			all[k] = k
-		}
-		return all
+	switch {
+	case width > most:
+		fail(sqltype.CodeSyntax, at, "INSERT has more expressions than target columns: %d and %d", width, most)
+	case width < len(i.Columns):
+		fail(sqltype.CodeSyntax, at, "INSERT has more target columns than expressions: %d and %d", most, width)
 	}
-	given := make([]int, len(i.Columns))
+	given := make([]int, width)
+	for k := range given {
+		given[k] = k
+	}
 	for k, name := range i.Columns {
 		given[k] = columnOf(t, name)
 		if slices.Contains(given[:k], given[k]) {
@@ -106,13 +109,16 @@ func plainValues(q *parser.Query) *parser.Values {
 
 // insertValues makes whole rows of the table from VALUES, each value of its
 // column's type.
-func (b *binder) insertValues(ctes *cte, t *catalog.Table, given []int, v *parser.Values) Node {
+func (b *binder) insertValues(ctes *cte, t *catalog.Table, i *parser.Insert, v *parser.Values) Node {
 	s := &scope{ctes: ctes, clause: inValues}
 	width := len(v.Rows[0])
-	checkWidth(t, given, width, v, len(given) == len(t.Columns))
+	var given []int
+	if i.Source != nil {
+		given = insertColumns(t, i, width, v.Pos)
+	}
 	defaults := make([]Expr, len(t.Columns))
 	isGiven := make([]bool, len(t.Columns))
-	for _, c := range given[:width] {
+	for _, c := range given {
 		isGiven[c] = true
 	}
 	for c := range defaults {
@@ -143,32 +149,10 @@ func (b *binder) insertValues(ctes *cte, t *catalog.Table, given []int, v *parse
 	return b.rowsNode(cols, rows)
 }
 
-// checkWidth holds the number of values against that of columns. Without a
-// list of columns the last ones may be left to their defaults.
-func checkWidth(t *catalog.Table, given []int, width int, v *parser.Values, all bool) {
-	at := v.Pos
-	switch {
-	case width > len(given):
-		if len(v.Rows[0]) > len(given) {
-			at = v.Rows[0][len(given)].Start()
-		}
-		fail(sqltype.CodeSyntax, at, "INSERT has more expressions than target columns: %d and %d", width, len(given))
-	case width < len(given) && !all:
-		fail(sqltype.CodeSyntax, at, "INSERT has more target columns than expressions: %d and %d", len(given), width)
-	case width < len(given):
-		fail(sqltype.CodeSyntax, at, "table %q has %d columns but %d values were supplied", t.Name, len(given), width)
-	}
-}
-
 // insertQuery makes whole rows of the table from a query's.
-func (b *binder) insertQuery(ctes *cte, t *catalog.Table, given []int, i *parser.Insert) Node {
+func (b *binder) insertQuery(ctes *cte, t *catalog.Table, i *parser.Insert) Node {
 	q := b.query(nil, ctes, i.Source)
-	switch {
-	case len(q.cols) > len(given):
-		fail(sqltype.CodeSyntax, i.Source.Pos, "INSERT has more expressions than target columns: %d and %d", len(q.cols), len(given))
-	case len(q.cols) < len(given):
-		fail(sqltype.CodeSyntax, i.Source.Pos, "INSERT has more target columns than expressions: %d and %d", len(given), len(q.cols))
-	}
+	given := insertColumns(t, i, len(q.cols), i.Source.Pos)
 	p := &Project{Input: q.node, Exprs: make([]NamedExpr, len(t.Columns))}
 	for k, c := range given {
 		p.Exprs[c].Expr = b.assign(colRef(q.cols[k]), &t.Columns[c], i.Source.Pos)
@@ -304,13 +288,17 @@ type assignment struct {
 	value  parser.Expr
 }
 
+// assignments are those of SET. Of several for one column the last counts, as
+// in SQLite.
 func assignments(t *catalog.Table, list []parser.Assignment) []assignment {
-	out := make([]assignment, len(list))
-	for i, a := range list {
-		out[i] = assignment{columnOf(t, a.Column), a.Value}
-		if slices.ContainsFunc(out[:i], func(o assignment) bool { return o.column == out[i].column }) {
-			fail(sqltype.CodeSyntax, a.Column.Pos, "multiple assignments to same column %q", a.Column.Name)
+	out := make([]assignment, 0, len(list))
+	for _, a := range list {
+		c := columnOf(t, a.Column)
+		if at := slices.IndexFunc(out, func(o assignment) bool { return o.column == c }); at >= 0 {
+			out[at].value = a.Value
+			continue
 		}
+		out = append(out, assignment{c, a.Value})
 	}
 	return out
 }

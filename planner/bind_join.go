@@ -32,6 +32,7 @@ func (b *binder) joinOne(s *scope, left *fromItem, j *parser.Join) *fromItem {
 	right := b.tableExpr(s.within(left), j.Right)
 	n := &Join{Kind: joinKinds[j.Kind], Left: left.node, Right: right.node}
 	whole := b.pair(left, right, n, j.Pos)
+	b.outerNulls(n, left, right)
 	names := j.Using
 	if j.Natural {
 		names = commonNames(left, right)
@@ -46,7 +47,6 @@ func (b *binder) joinOne(s *scope, left *fromItem, j *parser.Join) *fromItem {
 		on.clause = inJoin
 		n.On = b.condition(on, j.On)
 	}
-	b.outerNulls(n, left, right)
 	return whole
 }
 
@@ -119,16 +119,7 @@ func (b *binder) merge(l, r *starColumn, kind JoinKind, at parser.Pos) starColum
 }
 
 func findStar(star []starColumn, name parser.Ident, side string) int {
-	found := -1
-	for i := range star {
-		if !sameName(star[i].col.Name, name.Name) {
-			continue
-		}
-		if found >= 0 {
-			fail(sqltype.CodeAmbiguousColumn, name.Pos, "common column name %q appears more than once in the %s table", name.Name, side)
-		}
-		found = i
-	}
+	found := pick(name, len(star), func(i int) string { return star[i].col.Name }, " in the "+side+" table of USING")
 	if found < 0 {
 		names := make([]string, len(star))
 		for i := range star {

@@ -22,12 +22,13 @@ type scope struct {
 	clause clause
 	// items are the select list, which a name that FROM does not have may mean
 	// in the clauses that come after it.
-	items   []outItem
-	aggs    []Agg
-	windows []windowCall
-	named   []parser.NamedWindow // WINDOW
-	openAgg int                  // aggregates whose arguments are being bound
-	uses    []usage              // where columns of FROM are named, for errors
+	items     []outItem
+	aggs      []Agg
+	windows   []windowCall
+	named     []parser.NamedWindow // WINDOW
+	groupCols colSet               // the columns that are groups
+	openAgg   int                  // aggregates whose arguments are being bound
+	uses      []usage              // where columns of FROM are named, for errors
 }
 
 // usage is a place where a column is named outside aggregates.
@@ -86,7 +87,7 @@ func (c clause) String() string { return clauseNames[c] }
 
 func (c clause) takesAggregates() bool { return c <= inQualify }
 func (c clause) takesWindows() bool    { return c <= inOrderBy || c == inQualify }
-func (c clause) seesAliases() bool     { return c == inOrderBy || c == inHaving || c == inQualify }
+func (c clause) seesAliases() bool     { return c == inOrderBy || c == inQualify }
 
 // owns reports that a column is of this SELECT and not of one around it.
 func (s *scope) owns(id ColumnID) bool {
@@ -108,18 +109,32 @@ func (b *binder) columnRef(s *scope, ref *parser.ColumnRef) Expr {
 		if !ok {
 			continue
 		}
+		if at.clause == inHaving && len(parts) == 1 && at.ungrouped(e) {
+			if x := at.listed(parts[0]); x != nil {
+				return x
+			}
+		}
 		at.use(e, parts[0].Pos)
 		return e
 	}
 	if len(parts) == 1 {
 		for at := s; at != nil; at = at.parent {
-			if e, ok := at.alias(parts[0]); ok {
+			if !at.clause.seesAliases() || at.openAgg > 0 {
+				continue
+			}
+			if e := at.listed(parts[0]); e != nil {
 				return e
 			}
 		}
 	}
 	s.failColumn(parts)
 	return nil
+}
+
+// ungrouped reports a column that HAVING cannot mean: it is in no group.
+func (s *scope) ungrouped(e Expr) bool {
+	c, ok := e.(*Col)
+	return ok && s.openAgg == 0 && !s.groupCols.has(c.ID)
 }
 
 func (s *scope) use(e Expr, at parser.Pos) {
@@ -151,33 +166,49 @@ func (s *scope) find(parts []parser.Ident) (Expr, bool) {
 }
 
 func (s *scope) unqualified(name parser.Ident) (Expr, bool) {
-	found := -1
-	for i := range s.star {
-		if !sameName(s.star[i].col.Name, name.Name) {
-			continue
-		}
-		if found >= 0 {
-			fail(sqltype.CodeAmbiguousColumn, name.Pos, "column reference %q is ambiguous", name.Name)
-		}
-		found = i
-	}
-	if found < 0 {
+	i := pick(name, len(s.star), func(i int) string { return s.star[i].col.Name }, "")
+	if i < 0 {
 		return nil, false
 	}
-	return s.star[found].value(), true
+	return s.star[i].value(), true
 }
 
-// alias finds a name of the select list.
-func (s *scope) alias(name parser.Ident) (Expr, bool) {
-	if !s.clause.seesAliases() || s.openAgg > 0 {
-		return nil, false
-	}
-	for i := range s.items {
-		if sameName(s.items[i].name, name.Name) {
-			return s.items[i].expr, true
+// pick is the one of n columns that a name means, or -1. Of several whose names
+// differ in case only, it is the one that is spelt alike. Where is added to the
+// error of an ambiguous name.
+func pick(name parser.Ident, n int, at func(int) string, where string) int {
+	found, exact, several := -1, false, false
+	for i := range n {
+		c := at(i)
+		if !sameName(c, name.Name) {
+			continue
+		}
+		switch same := c == name.Name; {
+		case found < 0 || same && !exact:
+			found, exact, several = i, same, false
+		case same == exact:
+			several = true
 		}
 	}
-	return nil, false
+	if several {
+		fail(sqltype.CodeAmbiguousColumn, name.Pos, "column reference %q is ambiguous%s", name.Name, where)
+	}
+	return found
+}
+
+// listed is what a name of the select list stands for; nil if none has it.
+func (s *scope) listed(name parser.Ident) Expr {
+	var found Expr
+	for i := range s.items {
+		if !sameName(s.items[i].name, name.Name) {
+			continue
+		}
+		if found != nil && !equalExpr(found, s.items[i].expr) {
+			fail(sqltype.CodeAmbiguousColumn, name.Pos, "%q is ambiguous: several columns of the select list have that name", name.Name)
+		}
+		found = s.items[i].expr
+	}
+	return found
 }
 
 // relation finds an entry of FROM by name or schema and name.
@@ -192,16 +223,7 @@ func (s *scope) relation(parts []parser.Ident) *relation {
 }
 
 func (r *relation) find(name parser.Ident) int {
-	found := -1
-	for i := range r.cols {
-		if sameName(r.cols[i].Name, name.Name) {
-			if found >= 0 {
-				fail(sqltype.CodeAmbiguousColumn, name.Pos, "column reference %q is ambiguous", name.Name)
-			}
-			found = i
-		}
-	}
-	return found
+	return pick(name, len(r.cols), func(i int) string { return r.cols[i].Name }, "")
 }
 
 func (r *relation) names() []string {

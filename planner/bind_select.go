@@ -223,21 +223,6 @@ func (s *selection) outputExpr(e parser.Expr, what string) Expr {
 	return s.b.value(s.scope, e)
 }
 
-// listed is what a name of the select list stands for; nil if none has it.
-func (s *selection) listed(name parser.Ident) Expr {
-	var found Expr
-	for i := range s.items[:s.shown] {
-		if !sameName(s.items[i].name, name.Name) {
-			continue
-		}
-		if found != nil && !equalExpr(found, s.items[i].expr) {
-			fail(sqltype.CodeAmbiguousColumn, name.Pos, "%q is ambiguous: several columns of the select list have that name", name.Name)
-		}
-		found = s.items[i].expr
-	}
-	return found
-}
-
 // itemOf is the item that is e, or -1.
 func (s *selection) itemOf(e Expr) int {
 	for i := range s.items {

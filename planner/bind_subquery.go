@@ -85,6 +85,9 @@ func (b *binder) anyOf(s *scope, op CmpOp, x parser.Expr, query *parser.Query, a
 	if len(q.cols) != len(left) {
 		fail(sqltype.CodeSyntax, at, "the subquery has %d columns, but %d are compared with it", len(q.cols), len(left))
 	}
+	if len(left) == 1 && op == Eq && neverOfType(left[0], q.cols[0].Type) {
+		return b.inOthers(q)
+	}
 	types := make([]sqltype.Type, len(left))
 	for i := range left {
 		l, r, ok := b.meet(left[i], colRef(q.cols[i]), at)
@@ -94,6 +97,31 @@ func (b *binder) anyOf(s *scope, op CmpOp, x parser.Expr, query *parser.Query, a
 		left[i], types[i] = l, r.Type()
 	}
 	return &Subquery{Kind: SubAny, Plan: b.castColumns(q.node, q.cols, types), X: left, Op: op, T: sqltype.Bool}
+}
+
+// neverOfType reports a constant that no value of type t equals: a string that
+// cannot be read as one, or a blob beside a number.
+func neverOfType(e Expr, t sqltype.Type) bool {
+	switch e := e.(type) {
+	case *literal:
+		_, err := sqltype.ParseDatum(e.text, t)
+		return err != nil
+	case *Const:
+		return !e.Value.Null && (e.Value.Type.Kind == sqltype.KindBlob && t.Kind.IsNumeric())
+	}
+	return false
+}
+
+// inOthers is x IN (query) of an x that equals none of its values: FALSE, or
+// unknown when one is NULL.
+func (b *binder) inOthers(q bound) Expr {
+	isNull := &IsNull{colRef(q.cols[0])}
+	never := &Case{Whens: []When{{isNull, nullBool()}}, Else: boolConst(false), T: sqltype.Bool}
+	col := b.column(q.cols[0].Name, sqltype.Bool, nullsOf(q.cols[0].NotNull))
+	return &Subquery{
+		Kind: SubAny, Op: Eq, X: []Expr{boolConst(true)}, T: sqltype.Bool,
+		Plan: &Project{Input: q.node, Exprs: []NamedExpr{{Col: col, Expr: never}}},
+	}
 }
 
 // negated is the comparison that is true where op is false.

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/sqltype"
 )
@@ -299,6 +300,11 @@ func (b *binder) neverNullExpr(e Expr) bool {
 		return b.notNull.has(e.ID)
 	case *Cast:
 		return !e.Try && b.neverNullExpr(e.X)
+	case *Call:
+		switch e.Func.ID {
+		case catalog.FuncAdd, catalog.FuncSub, catalog.FuncMul, catalog.FuncDiv, catalog.FuncMod, catalog.FuncNeg:
+			return b.noneNull(e.Args) // a number or an error
+		}
 	case *Cmp:
 		return e.Op == Distinct || e.Op == NotDistinct || b.neverNullExpr(e.L) && b.neverNullExpr(e.R)
 	case *And:

@@ -8,7 +8,7 @@ import "fmt"
 // operands calls f with each operand of e, in order.
 func operands(e Expr, f func(Expr)) {
 	switch e := e.(type) {
-	case *Const, *Param, *Col:
+	case *Const, *Param, *Col, *literal:
 	case *Call:
 		each(e.Args, f)
 	case *Cast:
@@ -35,7 +35,7 @@ func operands(e Expr, f func(Expr)) {
 		f(e.Else)
 	case *Subquery:
 		each(e.X, f)
-	case *groupingCall: // while a statement is bound
+	case *groupingCall: // it and literal are there only while a statement is bound
 		each(e.args, f)
 	default:
 		panic(fmt.Sprintf("planner: no operands for %T", e))
