@@ -17,7 +17,8 @@
 // A plan is run by one worker or several. Each has a stream and a tree of
 // operators of its own; what belongs to a node as a whole (a hash table, the
 // morsels still to be read) is made by the first operator that needs it and
-// found by the others under the node, see shared. An exchange at the top, or an
+// found by the others under the node, see shared. Open sees to it that a node
+// stands in one place of the plan only. An exchange at the top, or an
 // operator that reads its input whole, starts the workers, and waits for them.
 //
 // Invariants:
@@ -35,6 +36,7 @@
 //  6. Small inputs are read by the caller: no goroutine is started for them.
 //  7. A context's end is seen at every batch, and in every loop over pairs.
 //  8. A panic is an error of the query that met it.
-//  9. No operator looks at device memory: it launches steps and downloads
+//  9. Only columns of text have dictionaries above a scan.
+//  10. No operator looks at device memory: it launches steps and downloads
 //     counts.
 package exec

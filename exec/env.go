@@ -45,9 +45,10 @@ type Env struct {
 // statement's snapshot, with the transaction's own writes over it. Package
 // storage implements it.
 //
-// Reading methods are safe for concurrent use; a changing method is called by
-// one goroutine at a time, while no other method runs. A statement does not see
-// its own changes: Snap answers the same before and after them.
+// Reading methods are safe for concurrent use, and while a changing one runs: an
+// INSERT is under way while workers still read what it inserts. A changing
+// method is called by one goroutine at a time. A statement does not see its own
+// changes: Snap answers the same before and after them.
 type Data interface {
 	// Snap is the table as the statement sees it; it stays valid until the
 	// statement ends.

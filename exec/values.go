@@ -136,11 +136,18 @@ func (s *series) start() error {
 		}
 	}
 	if s.step > 0 && s.next <= s.last {
-		s.left = (uint64(s.last)-uint64(s.next))/uint64(s.step) + 1
+		s.left = steps(s.next, s.last, uint64(s.step))
 	} else if s.step < 0 && s.next >= s.last {
-		s.left = (uint64(s.next)-uint64(s.last))/uint64(-s.step) + 1
+		s.left = steps(s.last, s.next, uint64(-s.step))
 	}
 	return nil
+}
+
+// steps is how many numbers there are from lo to hi, both of them counted. All
+// of 2^64 are one too many for the result, and for who counts them.
+func steps(lo, hi int64, step uint64) uint64 {
+	n := (uint64(hi) - uint64(lo)) / step
+	return max(n, n+1)
 }
 
 // Next implements Operator.

@@ -71,7 +71,7 @@ func TestFaults(t *testing.T) {
 			require.NoError(t, err)
 			b.undo(t, name)
 			calls := fd.Calls()
-			for at := int64(1); at <= calls; at += 1 + calls/150 { // all of a small plan, some of a large one
+			for at := int64(1); at <= calls; at += 1 + calls/80 { // all of a small plan, some of a large one
 				fd.FailAt(at)
 				_, err := b.Run(c, n)
 				if fd.Failed() { // how many calls two workers make differs

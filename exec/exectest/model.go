@@ -37,6 +37,8 @@ func (m *Model) Rows(n planner.Node) []Row {
 			out = append(out, evalAll(exprs, nil, nil))
 		}
 		return out
+	case *planner.TableFunc:
+		return series(n)
 	case *planner.Filter:
 		return keep(m.Rows(n.Input), n.Pred, n.Input.Cols())
 	case *planner.Project:
@@ -83,6 +85,20 @@ func (m *Model) Rows(n planner.Node) []Row {
 		return out
 	default:
 		panic(fmt.Sprintf("exectest: no model of %T", n))
+	}
+}
+
+// series is generate_series or range over three BIGINTs.
+func series(n *planner.TableFunc) []Row {
+	a := evalAll(n.Args, nil, nil)
+	var out []Row
+	from, to, step := sqltype.Int128Of(a[0].I), sqltype.Int128Of(a[1].I), sqltype.Int128Of(a[2].I)
+	for v := from; ; v, _ = v.Add(step) {
+		c := v.Cmp(to) * step.Sign()
+		if c > 0 || c == 0 && n.Name == "range" {
+			return out
+		}
+		out = append(out, Row{sqltype.NewInt64(int64(v.Lo))})
 	}
 }
 
