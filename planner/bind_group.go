@@ -310,7 +310,7 @@ func (g *grouping) groupingBits(c *groupingCall) Expr {
 			g.bits = g.b.column("grouping", sqltype.Int64, neverNull)
 			g.made = g.made.add(g.bits.ID)
 		}
-		bit := g.b.operator("&", []Expr{g.b.operator(">>", []Expr{colRef(g.bits), bigint(at)}, c.pos), bigint(1)}, c.pos)
+		bit := g.b.operator("&", []Expr{g.b.operator(">>", []Expr{colRef(g.bits), bigint(len(g.groups) - 1 - at)}, c.pos), bigint(1)}, c.pos)
 		weight := bigint(1 << (len(c.args) - 1 - i))
 		sum = g.b.operator("+", []Expr{sum, g.b.operator("*", []Expr{bit, weight}, c.pos)}, c.pos)
 	}

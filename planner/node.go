@@ -161,7 +161,7 @@ type Aggregate struct {
 	Groups   []NamedExpr
 	Aggs     []Agg
 	Sets     [][]int // nil: one set of all Groups
-	Grouping ColDef  // with Sets: a BIGINT whose bit i is 1 when Groups[i] is not in the row's set; ID 0 when not asked for
+	Grouping ColDef  // with Sets: a BIGINT with a bit a group, the last the lowest, 1 when it is not in the row's set; ID 0 when not asked for
 }
 
 // Agg is one aggregate.
