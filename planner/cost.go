@@ -160,18 +160,20 @@ func limited(rows float64, limit Expr) float64 {
 	return rows
 }
 
-// base is the size of the table that n reads, before it was filtered; of
-// another node its own.
+// base is the size of the greatest table that n reads, before it was filtered:
+// the values of n's columns are some of as many.
 func (m *costModel) base(n Node) float64 {
-	switch n := n.(type) {
-	case *Scan:
-		return math.Max(m.reader.Stats(n.Table.ID).Rows, 1)
-	case *Filter:
-		return m.base(n.Input)
-	case *Project:
-		return m.base(n.Input)
+	if s, ok := n.(*Scan); ok {
+		return math.Max(m.reader.Stats(s.Table.ID).Rows, 1)
 	}
-	return math.Max(m.rows(n), 1)
+	most := 0.0
+	for _, in := range n.Inputs() {
+		most = math.Max(most, m.base(in))
+	}
+	if most == 0 { // a leaf
+		return math.Max(m.rows(n), 1)
+	}
+	return most
 }
 
 // distinct is how many values e has in rows rows.

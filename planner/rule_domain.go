@@ -54,8 +54,8 @@ type sharedLeft struct {
 // shareLeft finds what gives the outer bindings. A scan with filters is read
 // twice; what costs more is computed once, into a With.
 func (o *optimizer) shareLeft(left Node, outer colSet) (Node, sharedLeft) {
-	source := narrow(left, outer)
-	if cheap(source) {
+	source := narrow(left, outer, throughFilters)
+	if cheap(source, 1) {
 		return left, sharedLeft{source: source}
 	}
 	w := &With{CTE: o.nextCTE, Name: "bindings", Def: left}
@@ -68,9 +68,17 @@ func (o *optimizer) shareLeft(left Node, outer colSet) (Node, sharedLeft) {
 	return scan, sharedLeft{source: scan, with: w}
 }
 
+// narrowing says what narrow may leave out.
+type narrowing uint8
+
+const (
+	throughFilters narrowing = iota // semi and anti joins, which only drop rows
+	keepFilters
+)
+
 // narrow is a part of n that has all values of the columns that n has, and
 // perhaps others.
-func narrow(n Node, cols colSet) Node {
+func narrow(n Node, cols colSet, w narrowing) Node {
 	for {
 		var in Node
 		switch x := n.(type) {
@@ -81,7 +89,7 @@ func narrow(n Node, cols colSet) Node {
 		case *Project:
 			in = x.Input
 		case *Join:
-			if x.Kind == Right || x.Kind == Full {
+			if x.Kind == Right || x.Kind == Full || w == keepFilters && (x.Kind == Semi || x.Kind == Anti) {
 				return n
 			}
 			in = x.Left
@@ -96,22 +104,24 @@ func narrow(n Node, cols colSet) Node {
 	}
 }
 
-// cheap reports a plan that may be computed twice: a few scans, and nothing
-// that could give another result the second time.
-func cheap(n Node) bool {
+// cheap reports a plan that may be computed twice: few scans, joined by semi
+// joins only, and nothing that could give another result the second time.
+func cheap(n Node, most int) bool {
 	ok, scans := true, 0
 	walk(n, func(n Node) bool {
-		switch n.(type) {
+		switch n := n.(type) {
 		case *Scan, *Values, *CTEScan:
 			scans++
 		case *Filter, *Project:
+		case *Join:
+			ok = ok && n.Kind == Semi
 		default:
 			ok = false
 		}
 		eachExpr(n, func(e Expr) { ok = ok && !isVolatile(e) })
 		return ok
 	})
-	return ok && scans == 1
+	return ok && scans <= most
 }
 
 // distributor rewrites a plan with outer columns to one that gives, for every

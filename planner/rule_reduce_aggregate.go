@@ -34,6 +34,9 @@ func (o *optimizer) reduceAggregate(n Node) Node {
 // fewGroups is below which share of the groups the reduction pays.
 const fewGroups = 0.2
 
+// maxRepeated is how many scans may be done a second time for it.
+const maxRepeated = 2
+
 // reduceSide is side with its aggregate reduced to the groups that other has
 // keys for; side itself if there is none, or it does not pay.
 func (o *optimizer) reduceSide(side, other Node, on Expr) Node {
@@ -66,15 +69,34 @@ func (o *optimizer) reduceSide(side, other Node, on Expr) Node {
 	return side
 }
 
+// keySource looks below semi joins by the key itself: their right sides have
+// all its values.
+func keySource(n Node, key *Col) (Node, *Col) {
+	j, ok := n.(*Join)
+	if !ok || j.Kind != Semi {
+		return n, key
+	}
+	left, right := colsOf(j.Left), colsOf(j.Right)
+	for _, c := range j.conditions() {
+		k, ok := joinKey(c, left, right)
+		if !ok || k.NullSafe || !isCol(k.Left) || !isCol(k.Right) || k.Left.(*Col).ID != key.ID {
+			continue
+		}
+		key = k.Right.(*Col)
+		return keySource(narrow(j.Right, colSet(nil).add(key.ID), keepFilters), key)
+	}
+	return n, key
+}
+
 func (o *optimizer) reduce(n *Aggregate, k JoinKey, other Node) Node {
 	g := slices.IndexFunc(n.Groups, func(g NamedExpr) bool { return g.Col.ID == k.Right.(*Col).ID })
 	if g < 0 || isVolatile(n.Groups[g].Expr) {
 		return nil
 	}
 	key := k.Left.(*Col)
-	source := narrow(other, colSet(nil).add(key.ID))
+	source, key := keySource(narrow(other, colSet(nil).add(key.ID), keepFilters), key)
 	m := o.costs()
-	if !cheap(source) || m.rows(source) > fewGroups*m.rows(n) || m.cost(source) > m.cost(n.Input) {
+	if !cheap(source, maxRepeated) || m.rows(source) > fewGroups*m.rows(n) || m.cost(source) > m.cost(n.Input) {
 		return nil
 	}
 	col := o.newColumn(key.Name, key.T, mayBeNull)
