@@ -178,10 +178,12 @@ func (db *DB) query(ctx context.Context, c Config, n planner.Node, s *storage.St
 		default:
 			require.LessOrEqual(db.T, b.Rows, (limit+63)&^63)
 		}
+		for k, col := range n.Cols() {
+			require.Equal(db.T, col.Type.Phys(), b.Columns[k].Type.Phys())
+		}
 		for i := range b.Rows {
 			row := make(Row, len(b.Columns))
 			for k := range b.Columns {
-				require.Equal(db.T, n.Cols()[k].Type.Phys(), b.Columns[k].Type.Phys())
 				row[k] = b.Columns[k].Datum(i)
 			}
 			rows = append(rows, row)

@@ -76,7 +76,7 @@ func TestOrderedIndexScan(t *testing.T) {
 }
 
 func TestLookupJoins(t *testing.T) {
-	for _, cols := range [][2]int{{0, 1}, {1, 5}, {3, 6}} {
+	for _, cols := range [][2]int{{1, 5}, {3, 0}} {
 		b := indexed(t, cols[0], cols[1])
 		for _, kind := range []planner.JoinKind{planner.Inner, planner.Left, planner.Semi, planner.Anti} {
 			for variant := range 8 {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,9 +88,8 @@ func (b *bench) check(t *testing.T, n planner.Node, inOrder bool) {
 			sort.Strings(want)
 			sort.Strings(got)
 		}
-		require.Equal(t, len(want), len(got), "%+v", c)
-		for i := range want {
-			require.Equal(t, want[i], got[i], "row %d, %+v", i, c)
+		if !slices.Equal(want, got) {
+			require.Equal(t, strings.Join(want, "\n"), strings.Join(got, "\n"), "%+v", c)
 		}
 	}
 }
