@@ -253,7 +253,7 @@ func (m *costModel) aggregate(n *Aggregate) float64 {
 		}
 	}
 	if n.Sets == nil {
-		return m.groups(namedExprs(n.Groups), in)
+		return m.groups(exprsOf(n.Groups), in)
 	}
 	all := 0.0
 	for _, set := range n.Sets {
@@ -264,14 +264,6 @@ func (m *costModel) aggregate(n *Aggregate) float64 {
 		all += m.groups(keys, in)
 	}
 	return all
-}
-
-func namedExprs(es []NamedExpr) []Expr {
-	out := make([]Expr, len(es))
-	for i, e := range es {
-		out[i] = e.Expr
-	}
-	return out
 }
 
 // groups is how many different keys there are in rows rows.

@@ -410,14 +410,14 @@ func (a *attacher) attach(s *Subquery, t truth) Expr {
 	case s.Kind == SubScalar:
 		e = a.single(plan)
 	case s.Kind == SubExists || t == unknownIsFalse || a.alwaysKnown(s, plan):
-		e = a.mark(Join{Right: plan, On: on}, mark2)
+		e = a.mark(Join{Right: plan, On: on}, neverNull)
 	case s.Op == Eq && len(s.X) == 1 && !a.correlated(plan):
-		e = a.mark(Join{Right: plan, On: on, NullAware: true}, mark3)
+		e = a.mark(Join{Right: plan, On: on, NullAware: true}, mayBeNull)
 	default:
 		// The condition may be true of one row, and otherwise unknown of one: two marks.
-		yes := a.mark(Join{Right: plan, On: on}, mark2)
+		yes := a.mark(Join{Right: plan, On: on}, neverNull)
 		again, r := a.o.renamed(plan)
-		maybe := a.mark(Join{Right: again, On: &IsNull{r.in(on)}}, mark2)
+		maybe := a.mark(Join{Right: again, On: &IsNull{r.in(on)}}, neverNull)
 		e = &Case{T: sqltype.Bool, Whens: []When{{yes, boolConst(true)}, {maybe, nullBool()}}, Else: boolConst(false)}
 	}
 	if a.done == nil {
@@ -427,11 +427,7 @@ func (a *attacher) attach(s *Subquery, t truth) Expr {
 	return e
 }
 
-const (
-	mark2 = neverNull
-	mark3 = mayBeNull
-)
-
+// mark joins j, and gives its mark: one that can be NULL is three-valued.
 func (a *attacher) mark(j Join, n nullability) Expr {
 	j.Kind, j.Left, j.Mark = Mark, a.input, a.o.newColumn("mark", sqltype.Bool, n)
 	a.join(&j)

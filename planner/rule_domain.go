@@ -199,11 +199,11 @@ func (d *distributor) plan(n Node) (Node, replacement, error) {
 		return &c, bound, nil
 	case *Window:
 		c := *x
-		c.Partition = append(slices.Clip(x.Partition), values(passedIn(cols, bound))...)
+		c.Partition = append(slices.Clip(x.Partition), exprsOf(passedIn(cols, bound))...)
 		return &c, bound, nil
 	case *DistinctOn:
 		c := *x
-		c.On = append(slices.Clip(x.On), values(passedIn(cols, bound))...)
+		c.On = append(slices.Clip(x.On), exprsOf(passedIn(cols, bound))...)
 		return &c, bound, nil
 	}
 	return out, bound, nil
@@ -252,7 +252,8 @@ func passedIn(cols []ColDef, bound replacement) []NamedExpr {
 	return out
 }
 
-func values(es []NamedExpr) []Expr {
+// exprsOf are the expressions of definitions.
+func exprsOf(es []NamedExpr) []Expr {
 	out := make([]Expr, len(es))
 	for i, e := range es {
 		out[i] = e.Expr
@@ -483,7 +484,7 @@ func (d *distributor) limit(n *Limit) (Node, replacement, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &Window{Input: in, Partition: values(passedIn(in.Cols(), bound))}
+	w := &Window{Input: in, Partition: exprsOf(passedIn(in.Cols(), bound))}
 	for _, k := range keys {
 		k.Expr = bound.in(k.Expr)
 		w.Order = append(w.Order, k)
