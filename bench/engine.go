@@ -234,7 +234,7 @@ func parquetData(scale float64) (map[string]string, error) {
 			return nil, err
 		}
 	}
-	if err := tpch.Generate(scale, func(t *tpch.Table, rec arrow.RecordBatch) error {
+	if err := tpch.Generate(scale, tpch.Compact, func(t *tpch.Table, rec arrow.RecordBatch) error {
 		return writers[t].Write(rec)
 	}); err != nil {
 		return nil, err

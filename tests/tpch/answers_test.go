@@ -37,7 +37,7 @@ func load(t testing.TB, scale float64, keyed Keyed) *gpusql.Conn {
 		appenders[table], err = conn.Appender(table.Name)
 		require.NoError(t, err)
 	}
-	require.NoError(t, Generate(scale, func(table *Table, rec arrow.RecordBatch) error {
+	require.NoError(t, Generate(scale, Compact, func(table *Table, rec arrow.RecordBatch) error {
 		return appenders[table].AppendRecord(rec)
 	}))
 	for _, table := range Tables {

@@ -1,5 +1,6 @@
 // Package tpch makes TPC-H's data as the official generator does, value for
-// value, as Arrow records, and says what its tables look like.
+// value, or as DuckDB's edition of it does, as Arrow records, and says what its
+// tables look like.
 //
 //	streams (rand.go) ─┐
 //	word lists (words.go) ─▶ text pool (text.go) ─▶ rows (tables.go) ─▶ records (gen.go)

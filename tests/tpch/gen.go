@@ -62,8 +62,8 @@ const recordRows = 100_000
 // Generate makes the tables of a scale, and hands them over as records, in
 // order, a table and then the one made along with it interleaved. The record
 // is released when sink returns.
-func Generate(scale float64, sink func(*Table, arrow.RecordBatch) error) error {
-	m := newMaker(scale)
+func Generate(scale float64, e Edition, sink func(*Table, arrow.RecordBatch) error) error {
+	m := newMaker(scale, e)
 	for _, t := range Tables {
 		if t.parent == nil {
 			if err := m.generate(t, scale, sink); err != nil {

@@ -21,7 +21,7 @@ func TestOfficialRows(t *testing.T) {
 		t.Skip("no official rows here: ", dir)
 	}
 	got := map[string][]string{}
-	require.NoError(t, Generate(0.001, func(table *Table, rec arrow.RecordBatch) error {
+	require.NoError(t, Generate(0.001, Reference, func(table *Table, rec arrow.RecordBatch) error {
 		for i := range int(rec.NumRows()) {
 			var b strings.Builder
 			for j, c := range table.columns {

@@ -13,14 +13,13 @@ const (
 )
 
 // between draws a number from lo to hi.
-func (s *stream) between(lo, hi int64) int64 {
+func (s *stream) between(lo, hi int64) int64 { return lo + s.draw(float64(hi-lo+1)) }
+
+// draw draws a number below width.
+func (s *stream) draw(width float64) int64 {
 	s.used++
 	s.seed = s.seed * multiplier % modulus
-	width := float64(hi - lo + 1)
-	if lo == 0 && hi == modulus {
-		width = -1 << 31 // the official generator overflows 32 bits here, and its text shows it
-	}
-	return lo + int64(float64(s.seed)/modulus*width)
+	return int64(float64(s.seed) / modulus * width)
 }
 
 // endRow takes the draws that the row left over.

@@ -103,12 +103,19 @@ type row interface {
 // maker makes the rows of one scale.
 type maker struct {
 	*streams
+	pool []byte
+	// sign is that of the letters' draws: the official generator overflows 32
+	// bits there, and its addresses show it.
+	sign                        float64
 	parts, suppliers, customers int64
 	clerks                      int64
 }
 
-func newMaker(scale float64) *maker {
-	m := &maker{streams: newStreams(), clerks: max(1000, int64(1000*scale))}
+func newMaker(scale float64, e Edition) *maker {
+	m := &maker{streams: newStreams(), clerks: max(1000, int64(1000*scale)), pool: pools[e](), sign: 1}
+	if e == Reference {
+		m.sign = -1
+	}
 	m.parts, m.suppliers, m.customers = Part.count(scale), Supplier.count(scale), Customer.count(scale)
 	return m
 }
@@ -124,7 +131,7 @@ func (t *Table) count(scale float64) int64 {
 func (m *maker) region(i int64, r row) {
 	r.int(i - 1)
 	r.string(regions[i-1])
-	r.string(comment(72, &m.rComment))
+	r.string(m.comment(72, &m.rComment))
 	m.rComment.endRow()
 }
 
@@ -132,7 +139,7 @@ func (m *maker) nation(i int64, r row) {
 	r.int(i - 1)
 	r.string(nations[i-1].name)
 	r.int(nations[i-1].region)
-	r.string(comment(72, &m.nComment))
+	r.string(m.comment(72, &m.nComment))
 	m.nComment.endRow()
 }
 
@@ -146,11 +153,11 @@ func (m *maker) supplier(i int64, r row) {
 	nation := m.sNation.between(0, int64(len(nations)-1))
 	r.int(i)
 	r.string(fmt.Sprintf("Supplier#%09d", i))
-	r.string(address(&m.sAddress))
+	r.string(m.address(&m.sAddress))
 	r.int(nation)
 	r.string(phone(nation, &m.sPhone))
 	r.int(m.sBalance.between(-99999, 999999))
-	r.string(m.press([]byte(comment(63, &m.sComment))))
+	r.string(m.press([]byte(m.comment(63, &m.sComment))))
 	for _, s := range []*stream{&m.sNation, &m.sAddress, &m.sPhone, &m.sBalance, &m.sComment,
 		&m.sPress, &m.sPressKind, &m.sPressNoise, &m.sPressOffset} {
 		s.endRow()
@@ -180,12 +187,12 @@ func (m *maker) customer(i int64, r row) {
 	nation := m.cNation.between(0, int64(len(nations)-1))
 	r.int(i)
 	r.string(fmt.Sprintf("Customer#%09d", i))
-	r.string(address(&m.cAddress))
+	r.string(m.address(&m.cAddress))
 	r.int(nation)
 	r.string(phone(nation, &m.cPhone))
 	r.int(m.cBalance.between(-99999, 999999))
 	r.string(segments.draw(&m.cSegment))
-	r.string(comment(73, &m.cComment))
+	r.string(m.comment(73, &m.cComment))
 	for _, s := range []*stream{&m.cNation, &m.cAddress, &m.cPhone, &m.cBalance, &m.cSegment, &m.cComment} {
 		s.endRow()
 	}
@@ -226,13 +233,13 @@ func (m *maker) part(i int64, r, inner row) {
 	r.int(m.pSize.between(1, 50))
 	r.string(containers.draw(&m.pContainer))
 	r.int(retailPrice(i))
-	r.string(comment(14, &m.pComment))
+	r.string(m.comment(14, &m.pComment))
 	for n := range int64(suppsPerPart) {
 		inner.int(i)
 		inner.int(m.supplierOf(i, n))
 		inner.int(m.psQty.between(1, 9999))
 		inner.int(m.psCost.between(100, 100000))
-		inner.string(comment(124, &m.psComment))
+		inner.string(m.comment(124, &m.psComment))
 	}
 	for _, s := range []*stream{&m.pMfgr, &m.pBrand, &m.pType, &m.pSize, &m.pContainer, &m.pComment, &m.pName,
 		&m.psQty, &m.psCost, &m.psComment} {
@@ -257,7 +264,7 @@ func (m *maker) order(i int64, r, inner row) {
 	day := firstDay + m.oDate.between(0, lastOrder)
 	priority := priorities.draw(&m.oPriority)
 	clerk := fmt.Sprintf("Clerk#%09d", m.oClerk.between(1, m.clerks))
-	note := comment(49, &m.oComment)
+	note := m.comment(49, &m.oComment)
 	lines := m.oLines.between(1, maxLines)
 	var total, shipped int64
 	for n := range lines {
@@ -292,7 +299,7 @@ func (m *maker) order(i int64, r, inner row) {
 // has shipped.
 func (m *maker) line(key, number, orderDay int64, r row) (total, shipped int64) {
 	quantity, discount, tax := m.lQty.between(1, 50), m.lDiscount.between(0, 10), m.lTax.between(0, 8)
-	instruct, mode, note := instructs.draw(&m.lInstruct), modes.draw(&m.lMode), comment(27, &m.lComment)
+	instruct, mode, note := instructs.draw(&m.lInstruct), modes.draw(&m.lMode), m.comment(27, &m.lComment)
 	part := m.lPart.between(1, m.parts)
 	supplier := m.supplierOf(part, m.lSupp.between(0, 3))
 	price := retailPrice(part) * quantity
