@@ -92,16 +92,12 @@ func (b *binder) tableExpr(s *scope, t parser.TableExpr) *fromItem {
 }
 
 // beyondFrom is the scope that a subquery in FROM without LATERAL sees: that
-// of the queries around.
+// of the query around.
 func (s *scope) beyondFrom() *scope {
-	at := s
-	for at != nil && at.clause == inFrom {
-		at = at.parent
+	for s.partial {
+		s = s.parent
 	}
-	if at == nil {
-		return nil
-	}
-	return at.parent
+	return s.parent
 }
 
 func starOf(cols []ColDef) []starColumn {

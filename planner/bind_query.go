@@ -61,7 +61,7 @@ func (b *binder) body(parent *scope, ctes *cte, body parser.QueryBody) bound {
 
 // outputKeys binds ORDER BY of what is not a SELECT: over the output alone.
 func (b *binder) outputKeys(parent *scope, ctes *cte, cols []ColDef, items []parser.OrderItem) []SortKey {
-	s := &scope{parent: parent, ctes: ctes, star: starOf(cols), clause: inGroupBy}
+	s := &scope{parent: parent, ctes: ctes, star: starOf(cols), clause: inSetOrder}
 	keys := make([]SortKey, len(items))
 	for i, o := range items {
 		if n, ok := ordinal(o.Expr, len(cols), "ORDER BY"); ok {

@@ -11,10 +11,11 @@ import (
 // scope is where the names of one SELECT (or of one data change) are found:
 // its FROM, then the queries around it.
 type scope struct {
-	parent *scope
-	ctes   *cte // innermost first
-	rels   []*relation
-	star   []starColumn // the columns as * and unqualified names see them
+	parent  *scope
+	partial bool // of one SELECT with its parent: FROM as far as it has been bound
+	ctes    *cte // innermost first
+	rels    []*relation
+	star    []starColumn // the columns as * and unqualified names see them
 	// lo and hi bound the columns that FROM made; made are those of the
 	// aggregates, groups and window functions of this SELECT.
 	lo, hi ColumnID
@@ -74,6 +75,7 @@ const (
 	inGroupBy
 	inValues
 	inLimit
+	inSetOrder
 	inSet
 	inReturning
 	inDefault
@@ -81,7 +83,7 @@ const (
 )
 
 var clauseNames = [...]string{"SELECT", "ORDER BY", "HAVING", "QUALIFY", "WHERE", "JOIN conditions",
-	"functions in FROM", "GROUP BY", "VALUES", "LIMIT", "UPDATE", "RETURNING", "DEFAULT expressions", "CHECK constraints"}
+	"functions in FROM", "GROUP BY", "VALUES", "LIMIT", "ORDER BY of a set operation", "UPDATE", "RETURNING", "DEFAULT expressions", "CHECK constraints"}
 
 func (c clause) String() string { return clauseNames[c] }
 
@@ -96,7 +98,7 @@ func (s *scope) owns(id ColumnID) bool {
 
 // within is s with FROM as far as it has been bound, for LATERAL.
 func (s *scope) within(left *fromItem) *scope {
-	return &scope{parent: s, ctes: s.ctes, rels: left.rels, star: left.star, lo: s.lo, hi: 1 << 30, clause: inFrom}
+	return &scope{partial: true, parent: s, ctes: s.ctes, rels: left.rels, star: left.star, lo: s.lo, hi: 1 << 30, clause: inFrom}
 }
 
 // ---- look-up ----

@@ -296,6 +296,42 @@ func TestBindParams(t *testing.T) {
 	}
 }
 
+// FuzzBind: whatever parses gives a sound plan or a proper error, and a sound
+// plan stays one when it is optimised.
+func FuzzBind(f *testing.F) {
+	cat := readTables(f)
+	paths, err := filepath.Glob("testdata/bind/*")
+	require.NoError(f, err)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(f, err)
+		for _, line := range strings.Split(string(text), "\n") {
+			if _, err := parser.Parse(line); err == nil {
+				f.Add(line)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		parsed, err := parser.Parse(text)
+		if err != nil {
+			return
+		}
+		for _, p := range parsed {
+			plan, err := Bind(cat, p.Statement, BindOptions{FileSchema: testFile})
+			if err != nil {
+				var e *sqltype.Error
+				require.True(t, errors.As(err, &e))
+				require.NotEqual(t, sqltype.CodeInternal, e.Code, e.Msg)
+				continue
+			}
+			checkBound(t, plan)
+			if plan, err = Optimize(plan, cat, OptimizeOptions{}); err == nil {
+				checkPlan(t, plan)
+			}
+		}
+	})
+}
+
 func BenchmarkBind(b *testing.B) {
 	cat := readTables(b)
 	for _, text := range []string{

@@ -166,32 +166,13 @@ func (b *binder) meet(l, r Expr, at parser.Pos) (Expr, Expr, bool) {
 	if lt := l.Type(); lt == r.Type() && !isOpen(l) && !isOpen(r) {
 		return l, r, true // most are
 	}
-	lo, ro := isOpen(l), isOpen(r)
-	switch {
+	switch lo, ro := isOpen(l), isOpen(r); {
 	case lo && ro:
-		t := sqltype.Varchar
-		if _, ok := l.(*literal); !ok {
-			if _, ok := r.(*literal); !ok {
-				t = sqltype.Null
-			}
-		}
-		if t.Kind == sqltype.KindNull {
-			if p, ok := l.(*Param); ok {
-				l = b.typedParam(p, sqltype.Varchar)
-			}
-			if p, ok := r.(*Param); ok {
-				r = b.typedParam(p, sqltype.Varchar)
-			}
-			t = l.Type()
-			if t.Kind == sqltype.KindNull {
-				t = r.Type()
-			}
-		}
-		return b.coerce(l, t, at), b.coerce(r, t, at), true
+		l, r = b.settle(l), b.settle(r) // VARCHARs, or a bare NULL
 	case lo:
-		return b.coerce(l, r.Type(), at), r, true
+		l = b.coerce(l, r.Type(), at)
 	case ro:
-		return l, b.coerce(r, l.Type(), at), true
+		r = b.coerce(r, l.Type(), at)
 	}
 	if x, ok := fitConst(r, l.Type()); ok {
 		return l, x, true
