@@ -179,6 +179,7 @@ func newJoin(w *worker, n *planner.Join) (Operator, error) {
 		}
 	}
 	j.state = shared(w.q, n, func() *joinShared { return &joinShared{} })
+	j.state.offered.Do(func() { j.state.filters = j.offerFilters() })
 	return j, nil
 }
 
