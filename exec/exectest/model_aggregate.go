@@ -152,7 +152,9 @@ func aggregateOf(a *planner.Agg, rows []Row, cols []planner.ColDef) sqltype.Datu
 		}
 		return out
 	case "avg":
-		out.F = mean
+		if out.F = floats / n; !in[0].Type.Kind.IsFloat() {
+			out.F = sum.Float64() / n
+		}
 		return out
 	case "var_pop":
 		out.F = squares / n
