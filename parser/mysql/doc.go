@@ -18,5 +18,7 @@
 //     the bodies of CREATE VIEW and EXPLAIN. They are ours, and the query inside
 //     them comes back here.
 //  3. A panic of sqlparser is a syntax error of the statement.
-//  4. Positions are known only for syntax errors: sqlparser's tree has none.
+//  4. sqlparser's one set operator is UNION: EXCEPT and INTERSECT go through it
+//     as marked UNIONs, and the converter gives INTERSECT its tighter binding.
+//  5. Positions are known only for syntax errors: sqlparser's tree has none.
 package mysql

@@ -151,16 +151,17 @@ func parseStrict(p piece) (tree sqlparser.Statement, err error) {
 		refused.Pos += p.start
 		return nil, refused
 	}
-	tree, err = sqlparser.ParseStrictDDL(text)
+	m := markSetOps(text)
+	tree, err = sqlparser.ParseStrictDDL(m.text)
 	if err != nil {
-		return nil, syntaxError(p, err)
+		return nil, syntaxError(p, m, err)
 	}
 	return tree, nil
 }
 
 // syntaxError finds the place of sqlparser's error, which says "syntax error at
-// position 8 near 'x'": a position somewhere after the token.
-func syntaxError(p piece, err error) *sqltype.Error {
+// position 8 near 'x'": a position somewhere after the token, in the marked text.
+func syntaxError(p piece, m marked, err error) *sqltype.Error {
 	_, rest, ok := strings.Cut(err.Error(), " at position ")
 	if !ok {
 		return sqltype.Errorf(sqltype.CodeSyntax, "%s", err).At(p.start)
@@ -170,13 +171,17 @@ func syntaxError(p piece, err error) *sqltype.Error {
 		return sqltype.Errorf(sqltype.CodeSyntax, "syntax error at end of input").At(p.end)
 	}
 	n, _ := strconv.Atoi(number)
-	n = min(max(n, 0), p.end-p.start)
+	n = min(max(n, 0), len(m.text))
 	token := strings.TrimSuffix(strings.TrimPrefix(near, "'"), "'")
-	e := sqltype.Errorf(sqltype.CodeSyntax, "syntax error at or near \"%s\"", token)
-	if at := strings.LastIndex(fold(p.text()[:n]), fold(token)); at >= 0 {
-		return e.At(p.start + at)
+	at := strings.LastIndex(fold(m.text[:n]), fold(token))
+	if at < 0 {
+		at = max(n-1, 0)
 	}
-	return e.At(p.start + max(n-1, 0))
+	at = p.start + m.place(at)
+	if strings.EqualFold(token, "union") { // or what it stands for
+		token = p.whole[at:wordEnd(p.whole[:p.end], at)]
+	}
+	return sqltype.Errorf(sqltype.CodeSyntax, "syntax error at or near \"%s\"", token).At(at)
 }
 
 // refusal carries an error out of the converter.

@@ -44,8 +44,7 @@ func (c *converter) query(s sqlparser.SelectStatement) *parser.Query {
 		c.limit(q, s.Limit)
 	case *sqlparser.Union:
 		c.lock(s.Lock)
-		q.Body = &parser.SetQuery{Op: parser.Union, All: s.Type == sqlparser.UnionAllStr,
-			Left: c.operand(s.Left), Right: c.operand(s.Right)}
+		q.Body = c.setQuery(s)
 		q.OrderBy = c.orderBy(s.OrderBy)
 		c.limit(q, s.Limit)
 	case *sqlparser.ParenSelect:
@@ -56,7 +55,7 @@ func (c *converter) query(s sqlparser.SelectStatement) *parser.Query {
 	return q
 }
 
-// operand converts an operand of UNION.
+// operand converts an operand of a set operator.
 func (c *converter) operand(s sqlparser.SelectStatement) parser.QueryBody {
 	q := c.query(s)
 	if q.OrderBy == nil && q.Limit == nil && q.Offset == nil {
