@@ -2,7 +2,7 @@ package kernels
 
 import (
 	"cmp"
-	"fmt"
+	"encoding/binary"
 	"slices"
 
 	"github.com/gpusql/gpusql/device"
@@ -33,7 +33,7 @@ type pause struct {
 }
 
 // pauseWork is how many steps of some ten nanoseconds are done between two questions.
-const pauseWork = 1 << 17
+const pauseWork = 1 << 16
 
 // ended counts work, and reports that it is to be given up.
 func (p *pause) ended(work int) bool {
@@ -70,21 +70,47 @@ func Sort(s device.Stream, cols []SortColumn, n int, rows, scratch device.Ptr, c
 }
 
 func sortHost(a *sortArgs, lo, hi int) {
-	rows := device.View[uint32](a.Rows, hi)
-	if len(a.Columns) == 0 {
-		for i := range rows {
-			rows[i] = uint32(i)
-		}
-		return
-	}
 	both := device.View[sortEntry](a.Keys, 2*hi)
 	entries := both[:hi:hi]
-	exact := true
-	for from := 0; from < hi && !a.Pause.ended(pauseWork); from += pauseWork {
-		exact = sortKeys(&a.Columns[0], entries[from:min(hi, from+pauseWork)], from)
+	for i := range entries {
+		entries[i].row = uint32(i)
 	}
-	if hi >= radixRows {
-		entries = radixSort(entries, both[hi:], a.Pause)
+	a.order(entries, both[hi:], 0, 0)
+	if a.Pause.err != nil {
+		return
+	}
+	rows := device.View[uint32](a.Rows, hi)
+	for i := range rows {
+		rows[i] = entries[i].row
+	}
+}
+
+const (
+	// fewRows is up to where rows are compared instead of their words.
+	fewRows = 24
+	// sortWords is how many words of a string are tried before strings are compared.
+	sortWords = 8
+)
+
+// order sorts entries, which are in the order of their rows and equal in what
+// comes before that word of that column: by the word, and then each run of
+// equal ones by what comes next.
+func (a *sortArgs) order(entries, other []sortEntry, col, word int) {
+	if col == len(a.Columns) || len(entries) < 2 || a.Pause.ended(len(entries)) {
+		return
+	}
+	if len(entries) <= fewRows || word == sortWords {
+		a.compare(entries, col)
+		return
+	}
+	c := &a.Columns[col]
+	for from := 0; from < len(entries) && !a.Pause.ended(pauseWork); from += pauseWork {
+		sortKeys(c, word, entries[from:min(len(entries), from+pauseWork)])
+	}
+	if len(entries) >= radixRows {
+		if sorted := radixSort(entries, other, a.Pause); &sorted[0] != &entries[0] {
+			copy(entries, sorted)
+		}
 	} else {
 		slices.SortFunc(entries, func(x, y sortEntry) int {
 			if x.key != y.key {
@@ -93,37 +119,94 @@ func sortHost(a *sortArgs, lo, hi int) {
 			return cmp.Compare(x.row, y.row)
 		})
 	}
-	rest := a.Columns
-	if exact {
-		rest = rest[1:]
-	}
-	if len(rest) > 0 {
-		sortTies(entries, rest, a.Pause)
-	}
-	for i := range rows {
-		rows[i] = entries[i].row
-	}
-}
-
-// sortTies orders the runs of equal keys by the columns.
-func sortTies(entries []sortEntry, cols []SortColumn, p *pause) {
-	for from := 0; from < len(entries) && !p.ended(1); {
+	for from := 0; from < len(entries) && !a.Pause.ended(1); {
 		to := from + 1
 		for to < len(entries) && entries[to].key == entries[from].key {
 			to++
 		}
-		if to-from > 1 {
-			slices.SortFunc(entries[from:to], func(x, y sortEntry) int {
-				if p.ended(2) { // what is all equal is sorted soon
-					return 0
-				}
-				if c := compareRows(cols, int(x.row), int(y.row)); c != 0 {
-					return c
-				}
-				return cmp.Compare(x.row, y.row)
-			})
+		if run := entries[from:to]; len(run) > 1 {
+			switch c.tie(run, word, a.Pause) {
+			case tieEqual:
+				a.order(run, other[from:to], col+1, 0)
+			case tieWord:
+				a.order(run, other[from:to], col, word+1)
+			default:
+				a.compare(run, col)
+			}
 		}
 		from = to
+	}
+}
+
+// compare sorts entries by the columns from col on.
+func (a *sortArgs) compare(entries []sortEntry, col int) {
+	cols := a.Columns[col:]
+	slices.SortFunc(entries, func(x, y sortEntry) int {
+		if a.Pause.ended(2) { // what is all equal is sorted soon
+			return 0
+		}
+		if c := compareRows(cols, int(x.row), int(y.row)); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.row, y.row)
+	})
+}
+
+// tieKind says what a run of equal words is.
+type tieKind uint8
+
+const (
+	tieMixed tieKind = iota // nothing that is simple: compare
+	tieEqual                // values that are equal, or NULLs
+	tieWord                 // values that differ in the next word, if at all
+)
+
+func (c *SortColumn) tie(run []sortEntry, word int, p *pause) tieKind {
+	if c.Vec.Valid != 0 {
+		nulls := 0
+		for i := range run {
+			if p.ended(1) {
+				return tieEqual
+			}
+			if c.Vec.isNull(int(run[i].row)) {
+				nulls++
+			}
+		}
+		switch nulls {
+		case 0:
+		case len(run):
+			return tieEqual
+		default: // the lowest and the highest number may be a NULL's too
+			return tieMixed
+		}
+	}
+	switch c.Phys {
+	case sqltype.PhysSpan:
+		return tieMixed
+	case sqltype.PhysI128:
+		if word == 0 {
+			return tieWord
+		}
+		return tieEqual
+	case sqltype.PhysStr:
+		first := c.Vec.str(int(run[0].row)).Len()
+		shorter, same := true, true
+		for i := range run {
+			if p.ended(1) {
+				return tieEqual
+			}
+			n := c.Vec.str(int(run[i].row)).Len()
+			shorter, same = shorter && n <= 8*(word+1), same && n == first
+		}
+		switch {
+		case !shorter:
+			return tieWord
+		case same:
+			return tieEqual
+		}
+		return tieMixed // bytes of 0 at the end
+	default:
+		return tieEqual
 	}
 }
 
@@ -151,39 +234,30 @@ func compareRows(cols []SortColumn, i, j int) int {
 	return 0
 }
 
-// sortKeys fills the entries, of the rows from first on, with numbers in the
-// column's order. It reports false when different values may have one number.
-func sortKeys(c *SortColumn, entries []sortEntry, first int) bool {
+// sortKeys fills the entries with numbers in the order of the column's word.
+func sortKeys(c *SortColumn, word int, entries []sortEntry) {
 	hasNull := c.Vec.Valid != 0
-	exact := true
 	var flip uint64
 	if c.Desc {
 		flip = ^uint64(0)
 	}
 	for i := range entries {
 		e := &entries[i]
-		row := first + i
-		e.row = uint32(row)
-		if hasNull && c.Vec.isNull(row) {
+		row := int(e.row)
+		switch {
+		case hasNull && c.Vec.isNull(row):
 			e.key = 0
 			if !c.NullsFirst {
 				e.key = ^uint64(0)
 			}
-			continue
+		case word == 0:
+			e.key = orderWord(c.Phys, loadCell(c.Phys, &c.Vec, row)) ^ flip
+		case c.Phys == sqltype.PhysStr:
+			e.key = orderString(c.Vec.str(row), word) ^ flip
+		default: // PhysI128
+			e.key = loadCell(c.Phys, &c.Vec, row)[0] ^ flip
 		}
-		e.key = orderWord(c.Phys, loadCell(c.Phys, &c.Vec, row)) ^ flip
 	}
-	switch c.Phys {
-	case sqltype.PhysI128, sqltype.PhysStr, sqltype.PhysSpan:
-		exact = false
-	case sqltype.PhysI64, sqltype.PhysU64, sqltype.PhysF64, sqltype.PhysF32:
-		exact = !hasNull // the lowest and highest numbers may be NULL's too
-	case sqltype.PhysBool, sqltype.PhysI8, sqltype.PhysI16, sqltype.PhysI32, sqltype.PhysU8, sqltype.PhysU16, sqltype.PhysU32:
-		exact = true // 1<<63 off the ends
-	default:
-		panic(fmt.Sprintf("kernels: no order of form %s", c.Phys))
-	}
-	return exact
 }
 
 // orderWord is a number that does not order two values the wrong way round. A
@@ -197,7 +271,7 @@ func orderWord(p sqltype.Phys, v [2]uint64) uint64 {
 	case sqltype.PhysI128:
 		return v[1] ^ 1<<63
 	case sqltype.PhysStr:
-		return orderString(v)
+		return orderString(&View{v[0], v[1]}, 0)
 	case sqltype.PhysSpan:
 		lo, hi := spanOf(v).total()
 		return (hi<<24 | lo>>40) ^ 1<<63
@@ -219,16 +293,14 @@ func orderFloat(b uint64) uint64 {
 	}
 }
 
-// orderString is the first 8 bytes, most significant first.
-func orderString(v [2]uint64) uint64 {
-	view := View{v[0], v[1]}
+// orderString is 8 bytes of a string, most significant first, with zeros
+// behind its end.
+func orderString(v *View, word int) uint64 {
 	var buf [8]byte
-	copy(buf[:], view.Str())
-	var w uint64
-	for _, b := range buf {
-		w = w<<8 | uint64(b)
+	if v.Len() > 8*word {
+		copy(buf[:], v.Str()[8*word:])
 	}
-	return w
+	return binary.BigEndian.Uint64(buf[:])
 }
 
 // radixRows is from where a radix sort is faster than comparing.
