@@ -162,7 +162,7 @@ func (g *grouping) add(e Expr) int {
 
 // aggregates reports a SELECT that gives groups rather than rows.
 func (s *selection) aggregates() bool {
-	return len(s.aggs) > 0 || len(s.sel.GroupBy) > 0 || s.sel.GroupAll || s.sel.Having != nil
+	return len(s.aggs) > 0 || s.grouped || len(s.sel.GroupBy) > 0 || s.sel.GroupAll || s.sel.Having != nil
 }
 
 // aggregateNode puts the Aggregate above the tables and has all that comes
@@ -291,6 +291,7 @@ func (b *binder) groupingCall(s *scope, e *parser.Call) Expr {
 	if !s.clause.takesAggregates() || s.openAgg > 0 {
 		fail(sqltype.CodeGrouping, e.Pos, "grouping operations are not allowed in %s", s.clause)
 	}
+	s.grouped = true
 	return &groupingCall{args: b.settleAll(b.exprs(s, e.Args)), pos: e.Pos}
 }
 

@@ -25,6 +25,7 @@ type scope struct {
 	// in the clauses that come after it.
 	items     []outItem
 	aggs      []Agg
+	grouped   bool // grouping() was called
 	windows   []windowCall
 	named     []parser.NamedWindow // WINDOW
 	groupCols colSet               // the columns that are groups
