@@ -74,7 +74,9 @@ func TestFaults(t *testing.T) {
 			for at := int64(1); at <= calls; at += 1 + calls/80 { // all of a small plan, some of a large one
 				fd.FailAt(at)
 				_, err := b.Run(c, n)
-				if fd.Failed() { // how many calls two workers make differs
+				// How many calls two workers make differs, and what one of them meets
+				// after a LIMIT has its rows is nobody's concern.
+				if fd.Failed() && (err != nil || name != "limit" || c.Workers == 1) {
 					require.ErrorIs(t, err, faulty.ErrFault, "%s: call %d of %d", name, at, calls)
 				}
 				fd.FailAt(0)
