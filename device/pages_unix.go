@@ -11,7 +11,11 @@ import (
 // mapPages asks the system for zeroed pages.
 func mapPages(n int) (Ptr, error) {
 	p, err := unix.MmapPtr(-1, 0, nil, uintptr(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
-	return Ptr(uintptr(p)), err
+	if err != nil {
+		return 0, err
+	}
+	hugePages(Ptr(uintptr(p)), n)
+	return Ptr(uintptr(p)), nil
 }
 
 // unmapPages gives them back. That can only fail on a wrong address.

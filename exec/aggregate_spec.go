@@ -2,6 +2,7 @@ package exec
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/kernels"
@@ -13,11 +14,12 @@ import (
 // several results may share (sum(x), avg(x) and a count of x are one), over
 // expressions, which several states may share.
 type aggSpec struct {
-	exprs  []planner.Expr // the groups first
-	groups int
-	sets   [][]int
-	states []aggState
-	finals []aggFinal
+	exprs   []planner.Expr // the groups first
+	groups  int
+	notNull []bool // by group: a column that is never NULL, whose key is narrower
+	sets    [][]int
+	states  []aggState
+	finals  []aggFinal
 	// collects are the aggregates that keep their input; inOrder says that one
 	// of them depends on the order in which rows come.
 	collects []collectSpec
@@ -43,6 +45,7 @@ func newAggSpec(n *planner.Aggregate) (*aggSpec, error) {
 	s := &aggSpec{groups: len(n.Groups), sets: n.Sets}
 	for _, g := range n.Groups {
 		s.exprs = append(s.exprs, g.Expr)
+		s.notNull = append(s.notNull, neverNull(g.Expr, n.Input.Cols()))
 	}
 	if s.sets == nil {
 		all := make([]int, len(n.Groups))
@@ -57,6 +60,12 @@ func newAggSpec(n *planner.Aggregate) (*aggSpec, error) {
 		}
 	}
 	return s, nil
+}
+
+// neverNull reports a column that the input declares NOT NULL.
+func neverNull(e planner.Expr, in []planner.ColDef) bool {
+	c, ok := e.(*planner.Col)
+	return ok && slices.ContainsFunc(in, func(d planner.ColDef) bool { return d.ID == c.ID && d.NotNull })
 }
 
 // expr is the place of an expression, added unless it is there.

@@ -18,6 +18,7 @@ type aggTable struct {
 	layout kernels.KeyLayout
 	groups *kernels.Groups // nil: one group of all rows
 	states []kernels.Array
+	used   []int             // bytes of states in use
 	seen   []*kernels.Groups // of a DISTINCT state: its (group, value) pairs
 	pairs  []kernels.KeyLayout
 	heap   *kernels.Heap
@@ -28,12 +29,12 @@ type aggTable struct {
 
 func newAggTable(env *Env, spec *aggSpec, set []int) *aggTable {
 	t := &aggTable{env: env, spec: spec, set: set, heap: kernels.NewHeap(env.Memory),
-		states: make([]kernels.Array, len(spec.states)),
-		seen:   make([]*kernels.Groups, len(spec.states)), pairs: make([]kernels.KeyLayout, len(spec.states))}
+		states: make([]kernels.Array, len(spec.states)), used: make([]int, len(spec.states)),
+		seen: make([]*kernels.Groups, len(spec.states)), pairs: make([]kernels.KeyLayout, len(spec.states))}
 	if len(set) > 0 {
 		phys, nullable := make([]sqltype.Phys, len(set)), make([]bool, len(set))
 		for i, g := range set {
-			phys[i], nullable[i] = spec.exprs[g].Type().Phys(), true
+			phys[i], nullable[i] = spec.exprs[g].Type().Phys(), !spec.notNull[g]
 		}
 		t.layout = kernels.NewKeyLayout(phys, nullable)
 		t.groups = kernels.NewGroups(env.Memory, t.layout, env.HashZero)
@@ -75,9 +76,18 @@ func (t *aggTable) find(s device.Stream, keys []kernels.Vec, n int) (device.Ptr,
 // grow makes room for the states of all groups.
 func (t *aggTable) grow(s device.Stream) error {
 	for i := range t.states {
-		if err := t.states[i].Grow(t.env.Memory, s, t.states[i].Cap(), t.len()*t.spec.states[i].agg.Bytes()); err != nil {
+		a, used := &t.states[i], t.used[i]
+		need := t.len() * t.spec.states[i].agg.Bytes()
+		if need <= used {
+			continue
+		}
+		if err := a.Extend(t.env.Memory, s, used, need); err != nil {
 			return err
 		}
+		if err := kernels.Zero(s, a.Ptr()+device.Ptr(used), need-used); err != nil {
+			return err
+		}
+		t.used[i] = need
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (r *rowStore) add(s device.Stream, b *arrow.Batch) error {
 
 func (r *rowStore) addColumn(s device.Stream, c *storedColumn, src *arrow.Column, n int) error {
 	width := c.typ.Phys().Width()
-	if err := c.data.Grow(r.mem, s, r.n*width, (r.n+n)*width); err != nil {
+	if err := c.data.Extend(r.mem, s, r.n*width, (r.n+n)*width); err != nil {
 		return err
 	}
 	at := c.data.Ptr() + device.Ptr(r.n*width)

@@ -30,23 +30,27 @@ func (a *Array) Cap() int {
 // Grow makes room for need bytes and keeps the first used ones. It at least
 // doubles, so that appending is linear; new bytes are zero.
 func (a *Array) Grow(m device.Allocator, s device.Stream, used, need int) error {
+	used, before := min(used, a.Cap()), a.Cap() // an array that is begun late has nothing yet
+	if err := a.Extend(m, s, used, need); err != nil || a.Cap() == before {
+		return err
+	}
+	return Zero(s, a.Ptr()+device.Ptr(used), a.Cap()-used)
+}
+
+// Extend is Grow, but new bytes may be anything.
+func (a *Array) Extend(m device.Allocator, s device.Stream, used, need int) error {
 	if need <= a.Cap() {
 		return nil
 	}
-	used = min(used, a.Cap()) // an array that is begun late has nothing yet
 	b, err := m.Alloc(max(need, 2*a.Cap(), 64))
 	if err != nil {
 		return err
 	}
-	if used > 0 {
+	if used = min(used, a.Cap()); used > 0 {
 		if err := Copy(s, b.Ptr(), a.Ptr(), used); err != nil {
 			b.Release()
 			return err
 		}
-	}
-	if err := Zero(s, b.Ptr()+device.Ptr(used), b.Len()-used); err != nil {
-		b.Release()
-		return err
 	}
 	a.buf.Release()
 	a.buf = b

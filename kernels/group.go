@@ -44,7 +44,7 @@ type Groups struct {
 // keys collide.
 func NewGroups(m device.Allocator, l KeyLayout, hashZero bool) *Groups {
 	g := &Groups{mem: m, layout: l, zero: hashZero, heap: NewHeap(m), data: make([]Array, len(l.Phys)), valid: make([]Array, len(l.Phys))}
-	g.direct.off = hashZero || len(l.Phys) != 1 || directFind[l.Phys[0]] == nil || !l.nullBit[0]
+	g.direct.off = hashZero || len(l.Phys) != 1 || directFind[l.Phys[0]] == nil
 	return g
 }
 
@@ -113,7 +113,7 @@ func (g *Groups) findHashed(s device.Stream, keys []Vec, n int, ids device.Ptr) 
 		return err
 	}
 	w := g.layout.Width()
-	if err := g.batch.Grow(g.mem, s, 0, n*(w+8)); err != nil {
+	if err := g.batch.Extend(g.mem, s, 0, n*(w+8)); err != nil {
 		return err
 	}
 	a := findArgs{Hashes: g.batch.Ptr() + device.Ptr(n*w), IDs: ids}
@@ -204,19 +204,19 @@ func (g *Groups) begin(s device.Stream) error {
 // reserve makes room for n more groups, so that no launch has to stop for it.
 func (g *Groups) reserve(s device.Stream, n int) error {
 	need := g.n + n
-	if err := g.hashes.Grow(g.mem, s, g.n*8, need*8); err != nil {
+	if err := g.hashes.Extend(g.mem, s, g.n*8, need*8); err != nil {
 		return err
 	}
 	if w := g.layout.Width(); w > 0 {
-		if err := g.packed.Grow(g.mem, s, g.n*w, need*w); err != nil {
+		if err := g.packed.Extend(g.mem, s, g.n*w, need*w); err != nil {
 			return err
 		}
 	} else {
 		for i, p := range g.layout.Phys {
-			if err := g.data[i].Grow(g.mem, s, g.n*p.Width(), need*p.Width()); err != nil {
+			if err := g.data[i].Extend(g.mem, s, g.n*p.Width(), need*p.Width()); err != nil {
 				return err
 			}
-			if err := g.valid[i].Grow(g.mem, s, BitmapBytes(g.n), BitmapBytes(need)); err != nil {
+			if err := g.valid[i].Extend(g.mem, s, BitmapBytes(g.n), BitmapBytes(need)); err != nil {
 				return err
 			}
 		}

@@ -133,10 +133,10 @@ func keyRange(s device.Stream, key Vec, p sqltype.Phys, n int, scratch device.Pt
 // places writes to ids the place of each row's cell among those in use, and
 // gives how many these are.
 func (g *Groups) places(s device.Stream, keys []Vec, domains []domain, total, n int, ids device.Ptr) (int, error) {
-	if err := g.cells.table.Grow(g.mem, s, 0, 4*total); err != nil {
+	if err := g.cells.table.Extend(g.mem, s, 0, 4*total); err != nil {
 		return 0, err
 	}
-	if err := g.cells.rows.Grow(g.mem, s, 0, 4*min(n, total)); err != nil {
+	if err := g.cells.rows.Extend(g.mem, s, 0, 4*min(n, total)); err != nil {
 		return 0, err
 	}
 	stride := uint32(1)
@@ -163,7 +163,7 @@ func (g *Groups) places(s device.Stream, keys []Vec, domains []domain, total, n 
 // gatherKeys copies the keys of the first row of each cell in use.
 func (g *Groups) gatherKeys(s device.Stream, keys []Vec, used int) ([]Vec, error) {
 	room := 16*used + BitmapBytes(used)
-	if err := g.cells.keys.Grow(g.mem, s, 0, room*len(keys)); err != nil {
+	if err := g.cells.keys.Extend(g.mem, s, 0, room*len(keys)); err != nil {
 		return nil, err
 	}
 	out := make([]Vec, len(keys))

@@ -60,7 +60,7 @@ func (g *Groups) findDirect(s device.Stream, key Vec, n int, ids device.Ptr) (bo
 		return false, err
 	}
 	w := g.layout.Width()
-	if err := g.packed.Grow(g.mem, s, g.n*w, (g.n+n)*w); err != nil {
+	if err := g.packed.Extend(g.mem, s, g.n*w, (g.n+n)*w); err != nil {
 		return false, err
 	}
 	a := directArgs{Key: key, IDs: ids, Slots: g.direct.slots.Ptr(), Base: g.direct.base, Span: g.direct.span,
@@ -86,8 +86,8 @@ func (g *Groups) cover(s device.Stream, low, high int64, n int) (bool, error) {
 		return false, g.leaveDirect(s)
 	}
 	span++
-	if d.slots != nil { // grow by half at least, on the side that grew
-		more := min(most, d.span+d.span/2)
+	if d.slots != nil { // double at least, on the side that grew
+		more := min(most, 2*d.span)
 		switch extra := int64(more) - int64(span); {
 		case extra <= 0:
 		case low < d.base && low-extra < low:
@@ -127,7 +127,7 @@ func (g *Groups) leaveDirect(s device.Stream) error {
 	if g.n == 0 {
 		return nil
 	}
-	if err := g.hashes.Grow(g.mem, s, 0, g.n*8); err != nil {
+	if err := g.hashes.Extend(g.mem, s, 0, g.n*8); err != nil {
 		return err
 	}
 	return g.layout.Hash(s, nil, g.packed.Ptr(), g.n, g.hashes.Ptr(), g.zero)

@@ -109,7 +109,7 @@ func (t *JoinTable) Build(s device.Stream, keys []Vec, n int, match device.Ptr) 
 func (t *JoinTable) hashed(s device.Stream, keys []Vec, n int, match device.Ptr, scratch *Array) (joinArgs, error) {
 	a := joinArgs{Skip: match, Slots: t.slots.Ptr(), Next: t.next.Ptr(), Mask: t.mask}
 	w := t.layout.Width()
-	if err := scratch.Grow(t.mem, s, 0, n*(w+8)); err != nil {
+	if err := scratch.Extend(t.mem, s, 0, n*(w+8)); err != nil {
 		return a, err
 	}
 	a.Hashes = scratch.Ptr() + device.Ptr(n*w)
@@ -143,7 +143,7 @@ func (l *KeyLayout) Hash(s device.Stream, keys []Vec, packed device.Ptr, n int, 
 
 // directSlack is how many slots a row may cost in a direct table; they are 4
 // bytes, and a slot of a hash table is 16, twice a row.
-const directSlack = 8
+const directSlack = 16
 
 func (t *JoinTable) buildDirect(s device.Stream, k *device.Kernel[joinArgs], n int, match device.Ptr) (bool, error) {
 	a := joinArgs{Key: t.keys[0], Skip: match, Low: t.next.Ptr()}
