@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"context"
+
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/planner"
@@ -39,15 +41,6 @@ func newRowStore(mem device.Allocator, cols []planner.ColDef) *rowStore {
 	return r
 }
 
-// newRowStoreLike makes an empty store for rows as r's.
-func newRowStoreLike(r *rowStore) *rowStore {
-	o := &rowStore{mem: r.mem, cols: make([]storedColumn, len(r.cols)), heap: kernels.NewHeap(r.mem)}
-	for i := range r.cols {
-		o.cols[i].typ = r.cols[i].typ
-	}
-	return o
-}
-
 // release gives the memory back.
 func (r *rowStore) release() {
 	for i := range r.cols {
@@ -67,6 +60,20 @@ func (r *rowStore) add(s device.Stream, b *arrow.Batch) error {
 	}
 	r.n += b.Rows
 	return nil
+}
+
+// addAll copies the rows of another store to the end, a piece at a time.
+func (r *rowStore) addAll(ctx context.Context, s device.Stream, o *rowStore) error {
+	cut := slicer{mem: r.mem}
+	defer cut.release()
+	all := o.all()
+	return pieces(ctx, o.n, func(at, n int) error {
+		b, err := cut.batch(s, all, at, at+n)
+		if err != nil {
+			return err
+		}
+		return r.add(s, b)
+	})
 }
 
 func (r *rowStore) addColumn(s device.Stream, c *storedColumn, src *arrow.Column, n int) error {

@@ -147,8 +147,8 @@ func collect(ctx context.Context, w *worker, n planner.Node, keys []planner.Sort
 		return newRowStore(w.q.env.Memory, n.Cols()), err
 	}
 	for _, p := range parts[1:] {
-		if err == nil && p.n > 0 {
-			err = parts[0].add(w.stream, p.all())
+		if err == nil {
+			err = parts[0].addAll(ctx, w.stream, p)
 		}
 		p.release()
 	}
