@@ -104,11 +104,6 @@ type floatState struct {
 	n   uint64
 }
 
-type valueState[T any] struct {
-	v    T
-	seen uint64
-}
-
 // cell is a state of AggMin and the like for any form: 16 bytes of value.
 type cell struct {
 	v    [2]uint64

@@ -57,9 +57,7 @@ func (b *dumper) value(v reflect.Value, label string, indent int) {
 		for i, p := range x.Parts {
 			parts[i] = identText(p)
 		}
-		if parts != nil {
-			fmt.Fprintf(b, "%s%s\n", pad, strings.Join(parts, "."))
-		}
+		fmt.Fprintf(b, "%s%s\n", pad, strings.Join(parts, "."))
 		return
 	case parser.TypeName:
 		fmt.Fprintf(b, "%s%s %s%s\n", pad, x.Type, x.Text, strings.Repeat("[]", x.List))

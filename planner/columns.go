@@ -216,8 +216,7 @@ func (r replacement) in(e Expr) Expr {
 	if e == nil || len(r) == 0 {
 		return e
 	}
-	var f func(Expr) Expr
-	f = func(e Expr) Expr {
+	return mapExpr(e, func(e Expr) Expr {
 		switch e := e.(type) {
 		case *Col:
 			if x, ok := r[e.ID]; ok {
@@ -231,8 +230,7 @@ func (r replacement) in(e Expr) Expr {
 			}
 		}
 		return e
-	}
-	return mapExpr(e, f)
+	})
 }
 
 func (r replacement) inPlan(n Node) Node {

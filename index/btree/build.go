@@ -177,7 +177,7 @@ func (b *builder[K]) raise(nodes []*node[K]) *node[K] {
 		return nil
 	}
 	n := nodes[0]
-	for n.kids != nil && len(n.kids) == 1 {
+	for len(n.kids) == 1 {
 		n = n.kids[0]
 		b.r.nodes--
 	}
