@@ -189,22 +189,29 @@ func (b *binder) infix(e *parser.Binary, l, r Expr) Expr {
 	return b.operator(e.Op, []Expr{l, r}, e.Pos)
 }
 
-// likeOther tries an operator with the open side of the type of the other.
+// likeOther tries an operator with the open side of the type of the other, or
+// beside a date perhaps a span: d + '1 day'.
 func (b *binder) likeOther(e *parser.Binary, l, r Expr) (Expr, bool) {
 	t := l.Type()
 	if isOpen(l) {
 		t = r.Type()
 	}
+	if lit, ok := r.(*literal); ok && t.Kind.IsTemporal() && !readsAs(lit.text, t) && !readsAs(lit.text, sqltype.Int64) {
+		if !readsAs(lit.text, sqltype.Interval) {
+			return nil, false
+		}
+		return b.operator(e.Op, []Expr{l, b.coerce(lit, sqltype.Interval, lit.pos)}, e.Pos), true
+	}
 	if _, err := catalog.ResolveScalar(e.Op, []sqltype.Type{t, t}); err != nil {
 		return nil, false
 	}
-	if lit, ok := r.(*literal); ok && t.Kind.IsTemporal() {
-		// date + '1 day': only what can be read as the type is taken for it.
-		if _, err := sqltype.ParseDatum(lit.text, t); err != nil {
-			return nil, false
-		}
-	}
 	return b.operator(e.Op, []Expr{b.coerce(l, t, e.Pos), b.coerce(r, t, e.Pos)}, e.Pos), true
+}
+
+// readsAs reports that a text can be read as a value of type t.
+func readsAs(text string, t sqltype.Type) bool {
+	_, err := sqltype.ParseDatum(text, t)
+	return err == nil
 }
 
 // ---- predicates ----

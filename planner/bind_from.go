@@ -363,7 +363,7 @@ func (b *binder) constant(e parser.Expr, t sqltype.Type) sqltype.Datum {
 
 func (b *binder) file(name, format string, options map[string]sqltype.Datum, at parser.Pos) *fromItem {
 	if format == "" {
-		format = FileFormat(name)
+		format = fileFormat(name)
 	}
 	if format == "" {
 		fail(sqltype.CodeUndefinedTable, at, "%q is not the name of a Parquet, CSV or Arrow file", name)
@@ -383,8 +383,8 @@ func (b *binder) file(name, format string, options map[string]sqltype.Datum, at 
 	return &fromItem{node: n, star: starOf(n.Columns)}
 }
 
-// FileFormat is the format that a file's name tells, or "".
-func FileFormat(name string) string {
+// fileFormat is the format that a file's name tells, or "".
+func fileFormat(name string) string {
 	name = strings.ToLower(strings.TrimSuffix(strings.ToLower(name), ".gz"))
 	switch path.Ext(name) {
 	case ".parquet", ".pq":

@@ -104,8 +104,7 @@ func (b *binder) anyOf(s *scope, op CmpOp, x parser.Expr, query *parser.Query, a
 func neverOfType(e Expr, t sqltype.Type) bool {
 	switch e := e.(type) {
 	case *literal:
-		_, err := sqltype.ParseDatum(e.text, t)
-		return err != nil
+		return !readsAs(e.text, t)
 	case *Const:
 		return !e.Value.Null && (e.Value.Type.Kind == sqltype.KindBlob && t.Kind.IsNumeric())
 	}
