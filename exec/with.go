@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
@@ -28,6 +27,7 @@ type cteRows struct {
 	once   once
 	mu     sync.Mutex
 	stores []*rowStore
+	rounds *recursion // of a recursive definition with one reader: what is left
 }
 
 // compute runs a definition to its end, once.
@@ -72,64 +72,6 @@ func (r *rowStore) drain(ctx context.Context, w *worker, op Operator) error {
 	}
 }
 
-// recurse computes a recursive definition: the start, and then the step over
-// what the round before gave that is new, until a round gives nothing.
-func (c *cteRows) recurse(ctx context.Context, w *worker, n *planner.With) error {
-	var seen *rowGroups
-	if !n.StepAll {
-		seen = newRowGroups(w, n.Def.Cols())
-		defer seen.release()
-	}
-	input := n.Def
-	all := newRowStore(w.q.env.Memory, n.Def.Cols())
-	c.stores = []*rowStore{all}
-	var last *rowStore
-	for {
-		next, err := w.q.round(ctx, w, n, input, last, seen)
-		if last != nil {
-			last.release()
-		}
-		last, input = next, n.Step
-		if err == nil && next.n > 0 {
-			err = all.add(w.stream, next.all())
-		}
-		if err != nil || next.n == 0 {
-			next.release()
-			return err
-		}
-	}
-}
-
-// round runs one round as a query of its own: its nodes have states of their
-// own, and its CTEScan of n reads last.
-func (q *query) round(ctx context.Context, w *worker, n *planner.With, input planner.Node, last *rowStore, seen *rowGroups) (*rowStore, error) {
-	sub := &query{env: q.env, workers: 1, batchRows: q.batchRows, parent: q}
-	if last != nil {
-		sub.states = map[any]any{cteKey{n.CTE}: &cteRows{once: once{done: true}, stores: []*rowStore{last}}}
-	}
-	defer sub.close()
-	store := newRowStore(q.env.Memory, n.Def.Cols())
-	err := (&worker{q: sub, stream: w.stream}).run(ctx, input, func(ctx context.Context, w *worker, op Operator) error {
-		for {
-			b, err := op.Next(ctx)
-			if b == nil || err != nil {
-				return err
-			}
-			if seen != nil {
-				if b, err = seen.pick(b, kernels.PickFresh); err != nil {
-					return err
-				}
-			}
-			if b.Rows > 0 {
-				if err := store.add(w.stream, b); err != nil {
-					return err
-				}
-			}
-		}
-	})
-	return store, err
-}
-
 // cteKey keys the rows of a CTE among a query's states.
 type cteKey struct{ cte int }
 
@@ -161,6 +103,7 @@ type cteScan struct {
 	view  slicer
 	pick  arrow.Batch
 	ready bool
+	at    int // of a recursion with one reader: the next row
 }
 
 func newCTEScan(w *worker, n *planner.CTEScan) (Operator, error) {
@@ -181,6 +124,9 @@ func (s *cteScan) Next(ctx context.Context) (*arrow.Batch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if s.rows.rounds != nil {
+		return s.stream(ctx)
+	}
 	rows := s.w.q.batchRows
 	m := int(s.next.Add(1)) - 1
 	for _, store := range s.rows.stores {
@@ -189,19 +135,43 @@ func (s *cteScan) Next(ctx context.Context) (*arrow.Batch, error) {
 			m -= batches
 			continue
 		}
-		lo := m * rows
-		hi := min(lo+rows, store.n)
-		s.pick.Rows = hi - lo
-		for i, src := range s.n.Source {
-			c, err := s.view.column(s.w.stream, i, store.column(src), lo, hi)
-			if err != nil {
-				return nil, err
-			}
-			s.pick.Columns[i] = c
-		}
-		return &s.pick, nil
+		return s.give(store, m*rows)
 	}
 	return nil, nil
+}
+
+// give is a batch of a store's rows from lo on.
+func (s *cteScan) give(store *rowStore, lo int) (*arrow.Batch, error) {
+	hi := min(lo+s.w.q.batchRows, store.n)
+	s.pick.Rows = hi - lo
+	for i, src := range s.n.Source {
+		c, err := s.view.column(s.w.stream, i, store.column(src), lo, hi)
+		if err != nil {
+			return nil, err
+		}
+		s.pick.Columns[i] = c
+	}
+	return &s.pick, nil
+}
+
+// stream gives the rows of the rounds that were run, and runs the next one when
+// they are used up: a LIMIT ends a recursion that has no end of its own.
+func (s *cteScan) stream(ctx context.Context) (*arrow.Batch, error) {
+	r := s.rows.rounds
+	for s.at >= r.all.n {
+		if r.ended {
+			return nil, nil
+		}
+		if err := r.round(ctx, s.w); err != nil {
+			return nil, err
+		}
+	}
+	lo := s.at
+	b, err := s.give(r.all, lo)
+	if err == nil {
+		s.at += b.Rows
+	}
+	return b, err
 }
 
 // Close implements Operator.
