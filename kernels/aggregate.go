@@ -164,11 +164,9 @@ func sumUpdate(a *aggArgs, n int) {
 	case sqltype.PhysU32:
 		intSum[uint32](a, n)
 	case sqltype.PhysU64:
-		src := device.View[uint64](a.Src.Data, n)
-		wideSum(a, n, func(i int) (uint64, uint64) { return src[i], 0 })
+		wideSum(a, n, 1)
 	case sqltype.PhysI128:
-		src := device.View[[2]uint64](a.Src.Data, n)
-		wideSum(a, n, func(i int) (uint64, uint64) { return src[i][0], src[i][1] })
+		wideSum(a, n, 2)
 	default:
 		panic(fmt.Sprintf("kernels: no sum of form %s", a.Phys))
 	}
@@ -179,28 +177,6 @@ func (s *sumState) add(lo, hi, n uint64) {
 	s.lo, c = bits.Add64(s.lo, lo, 0)
 	s.hi, _ = bits.Add64(s.hi, hi, c)
 	s.n += n
-}
-
-func wideSum(a *aggArgs, n int, value func(int) (uint64, uint64)) {
-	valid, ids := a.valid(n), a.ids(n)
-	state := device.View[sumState](a.State, maxRows)
-	for i := 0; i < n; i++ {
-		if valid != nil && valid[i>>6]>>(i&63)&1 == 0 {
-			continue
-		}
-		g := uint32(0)
-		if ids != nil {
-			g = ids[i]
-		}
-		lo, hi := value(i)
-		s := &state[g]
-		before := s.hi
-		s.add(lo, hi, 1)
-		if (before^s.hi)&(hi^s.hi)>>63 != 0 {
-			*a.Fail = sqltype.Errorf(sqltype.CodeOutOfRange, "the sum is out of range")
-			return
-		}
-	}
 }
 
 func floatSum[T float32 | float64](a *aggArgs, n int) {

@@ -1,7 +1,10 @@
 package kernels
 
 import (
+	"math/bits"
+
 	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/sqltype"
 )
 
 // fewGroups is up to how many groups a batch is summed on the stack first. Two
@@ -155,4 +158,82 @@ func sumMany[T summable](state []sumState, src []T, ids []uint32) {
 	for i, v := range src {
 		state[ids[i]].addSigned(int64(v), 1)
 	}
+}
+
+// wideMagnitude is how many bits the high words of a block's numbers may have
+// that are summed without looking for an overflow.
+const wideMagnitude = 40
+
+// wideSum adds numbers of one word, not negative, or of two, with a sign.
+func wideSum(a *aggArgs, n, words int) {
+	few := words == 2 && a.Src.Valid == 0 && a.IDs != 0 && a.Groups <= fewGroups
+	for lo := 0; lo < n && *a.Fail == nil; lo += sumBlock {
+		hi := min(n, lo+sumBlock)
+		if !few || !wideFew(a, lo, hi) {
+			wideMany(a, lo, hi, words)
+		}
+	}
+}
+
+// wideFew adds rows lo to hi of few groups; false when numbers are so large
+// that their sum needs care.
+func wideFew(a *aggArgs, lo, hi int) bool {
+	src := device.View[[2]uint64](a.Src.Data, hi)[lo:]
+	ids := a.ids(hi)[lo:][:len(src)]
+	var sums [2][fewGroups]sumState
+	var all int64
+	for i := range src {
+		v := &src[i]
+		s := &sums[i&1][uint8(ids[i])]
+		var c uint64
+		s.lo, c = bits.Add64(s.lo, v[0], 0)
+		s.hi += v[1] + c
+		s.n++
+		all |= int64(v[1]) ^ int64(v[1])>>63
+	}
+	if all>>wideMagnitude != 0 {
+		return false
+	}
+	state := device.View[sumState](a.State, maxRows)
+	for g := range min(a.Groups, fewGroups) {
+		for k := range sums {
+			if s := &sums[k][g]; s.n != 0 && !state[g].addWide(s.lo, s.hi, s.n) {
+				a.overflow()
+				return true
+			}
+		}
+	}
+	return true
+}
+
+func wideMany(a *aggArgs, lo, hi, words int) {
+	src, valid, ids := device.View[uint64](a.Src.Data, hi*words), a.valid(hi), a.ids(hi)
+	state := device.View[sumState](a.State, maxRows)
+	for i := lo; i < hi; i++ {
+		if valid != nil && valid[i>>6]>>(i&63)&1 == 0 {
+			continue
+		}
+		g, high := uint32(0), uint64(0)
+		if ids != nil {
+			g = ids[i]
+		}
+		if words == 2 {
+			high = src[2*i+1]
+		}
+		if !state[g].addWide(src[i*words], high, 1) {
+			a.overflow()
+			return
+		}
+	}
+}
+
+// addWide adds a sum of n values; false when it does not fit.
+func (s *sumState) addWide(lo, hi, n uint64) bool {
+	before := s.hi
+	s.add(lo, hi, n)
+	return (before^s.hi)&(hi^s.hi)>>63 == 0
+}
+
+func (a *aggArgs) overflow() {
+	*a.Fail = sqltype.Errorf(sqltype.CodeOutOfRange, "the sum is out of range")
 }

@@ -66,10 +66,10 @@ func (a *Array) Release() {
 type copyArgs struct{ Dst, Src device.Ptr }
 
 var (
-	copyBytes = &device.Kernel[copyArgs]{Name: "copy", Host: func(a *copyArgs, lo, hi int) {
+	copyBytes = &device.Kernel[copyArgs]{Name: "copy", Split: 1 << 20, Host: func(a *copyArgs, lo, hi int) {
 		copy(device.View[byte](a.Dst, hi)[lo:hi], device.View[byte](a.Src, hi)[lo:hi])
 	}}
-	zeroBytes = &device.Kernel[copyArgs]{Name: "zero", Host: func(a *copyArgs, lo, hi int) {
+	zeroBytes = &device.Kernel[copyArgs]{Name: "zero", Split: 1 << 20, Host: func(a *copyArgs, lo, hi int) {
 		clear(device.View[byte](a.Dst, hi)[lo:hi])
 	}}
 )

@@ -55,7 +55,7 @@ func (c *hostColumn) vec(t testing.TB, sc *device.Scope) Vec {
 	}
 	if c.phys != sqltype.PhysStr {
 		for i, x := range c.ints {
-			storeCell(c.phys, v.Data, i, [2]uint64{uint64(x)})
+			storeCell(c.phys, v.Data, i, [2]uint64{uint64(x), uint64(x >> 63)})
 		}
 		return v
 	}
@@ -182,7 +182,8 @@ func TestSumsAgainstBig(t *testing.T) {
 	for _, n := range []int{1, 63, 64, 65, sumBlock - 1, sumBlock, sumBlock + 65} {
 		for _, groups := range []int{0, 1, 7, fewGroups, fewGroups + 1} {
 			for _, span := range []int64{100, 1 << 52, math.MaxInt64} {
-				sumsAgainstBig(t, r, d, s, n, groups, span)
+				sumsAgainstBig(t, r, d, s, sqltype.PhysI64, n, groups, span)
+				sumsAgainstBig(t, r, d, s, sqltype.PhysI128, n, groups, span)
 			}
 		}
 	}
@@ -190,10 +191,10 @@ func TestSumsAgainstBig(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-func sumsAgainstBig(t *testing.T, r *rand.Rand, d *device.CPU, s device.Stream, n, groups int, span int64) {
+func sumsAgainstBig(t *testing.T, r *rand.Rand, d *device.CPU, s device.Stream, p sqltype.Phys, n, groups int, span int64) {
 	sc := device.NewScope(d, device.ScopeOptions{})
 	defer sc.Close()
-	c := randomColumn(r, sqltype.PhysI64, n, -span/2, span)
+	c := randomColumn(r, p, n, -span/2, span)
 	in := AggInput{Src: c.vec(t, sc), Groups: max(groups, 1)}
 	ids := make([]uint32, n)
 	if groups > 0 {
@@ -211,7 +212,7 @@ func sumsAgainstBig(t *testing.T, r *rand.Rand, d *device.CPU, s device.Stream, 
 	require.NoError(t, err)
 	require.NoError(t, Zero(s, state.Ptr(), state.Len()))
 	require.NoError(t, Zero(s, counts.Ptr(), counts.Len()))
-	require.NoError(t, Agg{Kind: AggSum, Phys: sqltype.PhysI64}.Update(s, state.Ptr(), in, n))
+	require.NoError(t, Agg{Kind: AggSum, Phys: p}.Update(s, state.Ptr(), in, n))
 	require.NoError(t, Agg{Kind: AggCount}.Update(s, counts.Ptr(), in, n))
 	want, rows := make([]big.Int, in.Groups), make([]uint64, in.Groups)
 	for i, g := range ids {
@@ -227,6 +228,41 @@ func sumsAgainstBig(t *testing.T, r *rand.Rand, d *device.CPU, s device.Stream, 
 		require.Equal(t, rows[g], st.n)
 		require.Equal(t, rows[g], device.View[uint64](counts.Ptr(), g+1)[g])
 	}
+}
+
+// TestWideSums has numbers whose high words are in use, and a sum that does
+// not fit.
+func TestWideSums(t *testing.T) {
+	d := device.NewCPU(device.CPUOptions{})
+	s, err := d.NewStream()
+	require.NoError(t, err)
+	sc := device.NewScope(d, device.ScopeOptions{})
+	for _, shift := range []uint{0, 30, 50, 62} {
+		const n = 65
+		data, err := sc.Alloc(16 * n)
+		require.NoError(t, err)
+		ids, err := sc.Alloc(4 * n)
+		require.NoError(t, err)
+		state, err := sc.Alloc(24)
+		require.NoError(t, err)
+		require.NoError(t, Zero(s, state.Ptr(), 24))
+		require.NoError(t, Zero(s, ids.Ptr(), 4*n))
+		for i := range n {
+			device.View[[2]uint64](data.Ptr(), n)[i] = [2]uint64{^uint64(0), 1 << shift}
+		}
+		in := AggInput{Src: Vec{Data: data.Ptr()}, IDs: ids.Ptr(), Groups: 1}
+		err = Agg{Kind: AggSum, Phys: sqltype.PhysI128}.Update(s, state.Ptr(), in, n)
+		if shift == 62 {
+			require.ErrorContains(t, err, "out of range")
+			continue
+		}
+		require.NoError(t, err)
+		// n * (2^shift * 2^64 + 2^64 - 1)
+		require.Equal(t, sumState{lo: ^uint64(0) - (n - 1), hi: n<<shift + n - 1, n: n}, device.View[sumState](state.Ptr(), 1)[0])
+	}
+	sc.Close()
+	require.NoError(t, s.Close())
+	require.NoError(t, d.Close())
 }
 
 // BenchmarkGroups is TPC-H's first query's work on a batch: two dictionaries
