@@ -19,8 +19,8 @@ type recursion struct {
 	ended bool
 }
 
-// recurse computes a recursive definition, or, when one operator reads it,
-// leaves the rounds to that: it may not want them all.
+// recurse computes a recursive definition, or, when one node reads it, leaves
+// the rounds to that node's first operator: it may not want them all.
 func (c *cteRows) recurse(ctx context.Context, w *worker, n *planner.With) error {
 	r := &recursion{q: w.q, n: n, input: n.Def, all: newRowStore(w.q.env.Memory, n.Def.Cols())}
 	c.stores = []*rowStore{r.all}
@@ -28,7 +28,7 @@ func (c *cteRows) recurse(ctx context.Context, w *worker, n *planner.With) error
 	if !n.StepAll {
 		r.seen = newRowGroups(w, n.Def.Cols())
 	}
-	if readers(n.Body, n.CTE) == 1 && w.q.width(n.Body) == 1 {
+	if readers(n.Body, n.CTE) == 1 {
 		c.rounds = r
 		return nil
 	}

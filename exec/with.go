@@ -157,6 +157,9 @@ func (s *cteScan) give(store *rowStore, lo int) (*arrow.Batch, error) {
 // stream gives the rows of the rounds that were run, and runs the next one when
 // they are used up: a LIMIT ends a recursion that has no end of its own.
 func (s *cteScan) stream(ctx context.Context) (*arrow.Batch, error) {
+	if !s.w.q.claim(s.n, s) {
+		return nil, nil
+	}
 	r := s.rows.rounds
 	for s.at >= r.all.n {
 		if r.ended {
