@@ -26,7 +26,8 @@
 //  1. An operator belongs to one goroutine; shared state has a lock, or does
 //     not change once it is built.
 //  2. A batch is valid until the next call of the operator that gave it; who
-//     needs a row longer copies it (rowStore), with the bytes of its strings.
+//     needs a row longer copies it (rowStore), with the bytes of its strings
+//     unless the column says that they last.
 //  3. A batch has at least one row, and no more than the query's batch rows,
 //     rounded up to 64 for groups.
 //  4. All memory comes from Env.Memory. What a worker holds alone goes at Close
