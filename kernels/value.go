@@ -74,6 +74,10 @@ func compareCell(p sqltype.Phys, a, b [2]uint64) int {
 	case sqltype.PhysI128:
 		return cmp.Or(cmp.Compare(int64(a[1]), int64(b[1])), cmp.Compare(a[0], b[0]))
 	case sqltype.PhysStr:
+		// Most are settled by their first bytes, and need no copies in the heap.
+		if x, y := stringHead(a[0]), stringHead(b[0]); x != y {
+			return cmp.Compare(x, y)
+		}
 		x, y := View{a[0], a[1]}, View{b[0], b[1]}
 		return compareString(&x, &y)
 	case sqltype.PhysSpan:
@@ -111,8 +115,12 @@ func compareFloat(a, b float64) int {
 
 // compareString orders by bytes.
 func compareString(a, b *View) int {
-	if x, y := bits.ReverseBytes32(uint32(a.Lo>>32)), bits.ReverseBytes32(uint32(b.Lo>>32)); x != y {
+	if x, y := stringHead(a.Lo), stringHead(b.Lo); x != y {
 		return cmp.Compare(x, y)
 	}
 	return strings.Compare(a.Str(), b.Str())
 }
+
+// stringHead is the first four bytes of the string with that View.Lo, as a
+// number that compares as they do.
+func stringHead(lo uint64) uint32 { return bits.ReverseBytes32(uint32(lo >> 32)) }
