@@ -243,6 +243,14 @@ func orderedValue[T Integer](a *aggArgs, n int) {
 func cellUpdate(a *aggArgs, n int) {
 	ids := a.ids(n)
 	state := device.View[cell](a.State, maxRows)
+	if ids == nil && (a.Op == AggMin || a.Op == AggMax) {
+		if row, ok := extremeRow(a, n); ok {
+			if row >= 0 {
+				a.offer(&state[0], loadCell(a.Phys, &a.Src, row))
+			}
+			return
+		}
+	}
 	for i := 0; i < n; i++ {
 		if a.Src.isNull(i) {
 			continue
