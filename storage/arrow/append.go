@@ -258,11 +258,13 @@ func (c *Column) eachView(n int, f func(i int, v *kernels.View)) {
 	if c.Vec.Valid != 0 {
 		valid = device.View[byte](c.Vec.Valid, (n+7)/8)
 	}
-	values := device.View[kernels.View](c.Vec.Data, n)
+	var values []kernels.View
 	var codes []uint32
 	if c.Vec.Dict != 0 {
 		codes = device.View[uint32](c.Vec.Data, n)
 		values = device.View[kernels.View](c.Vec.Dict, int(c.Vec.DictLen))
+	} else {
+		values = device.View[kernels.View](c.Vec.Data, n)
 	}
 	for i := range n {
 		if valid != nil && valid[i/8]>>(i%8)&1 == 0 {
