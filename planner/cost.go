@@ -51,6 +51,29 @@ func (m *costModel) rows(n Node) float64 {
 	return r
 }
 
+// seriesRows is how many numbers a series between constants has.
+func seriesRows(n *TableFunc) float64 {
+	args := []float64{0, 0, 1}
+	for i, e := range n.Args {
+		c, ok := e.(*Const)
+		if !ok || c.Value.Null || !c.Value.Type.Kind.IsInteger() || i >= len(args) {
+			return defaultRows
+		}
+		args[i] = float64(c.Value.I)
+	}
+	if len(n.Args) == 1 { // range(n) begins at 0
+		args[0], args[1] = 0, args[0]
+	}
+	if args[2] == 0 {
+		return defaultRows
+	}
+	rows := (args[1] - args[0]) / args[2]
+	if n.Name == "generate_series" { // its end is of it
+		rows++
+	}
+	return max(1, rows)
+}
+
 func (m *costModel) estimate(n Node) float64 {
 	switch n := n.(type) {
 	case *Scan:
@@ -64,7 +87,7 @@ func (m *costModel) estimate(n Node) float64 {
 	case *Values:
 		return float64(len(n.Rows))
 	case *TableFunc:
-		return defaultRows
+		return seriesRows(n)
 	case *CTEScan:
 		if r, ok := m.ctes[n.CTE]; ok {
 			return r
