@@ -236,7 +236,8 @@ func TestAddedColumns(t *testing.T) {
 		b.check(t, some, false)
 		one := b.project(some, []int{c})
 		b.check(t, &planner.SetOp{Op: planner.Union, Left: one, Right: b.project(db.Scan(tab), []int{c}), Columns: one.Cols()}, false)
-		b.check(t, &planner.DistinctOn{Input: some, On: []planner.Expr{exectest.Ref(in, c)}}, false)
+		first := &planner.Sort{Input: some, Keys: []planner.SortKey{{Expr: exectest.Ref(in, 0)}}}
+		b.check(t, &planner.DistinctOn{Input: first, On: []planner.Expr{exectest.Ref(in, c)}}, false)
 		a := &planner.Aggregate{Input: some, Groups: []planner.NamedExpr{{Col: db.Col(tab.Columns[c].Type), Expr: exectest.Ref(in, c)}}}
 		b.check(t, a, false)
 		r := db.Scan(tab)
