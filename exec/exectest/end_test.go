@@ -171,6 +171,9 @@ func TestPanics(t *testing.T) {
 					b.undo(t, name)
 					break
 				}
+				if err == nil && name == "limit" && c.Workers > 1 {
+					continue // it came after the LIMIT had its rows
+				}
 				var e *sqltype.Error
 				require.ErrorAs(t, err, &e, "%s: launch %d", name, at)
 				require.Equal(t, sqltype.CodeInternal, e.Code)
