@@ -49,7 +49,7 @@ func (f *flattener) column(i int, c arrow.Column, n int) (arrow.Column, error) {
 	if err != nil {
 		return c, err
 	}
-	err = kernels.FlattenWidth(f.w.stream, width, kernels.Vec{Data: to}, c.Vec, n)
+	err = kernels.Flatten(f.w.stream, width, kernels.Vec{Data: to}, c.Vec, n)
 	c.Vec = kernels.Vec{Data: to, Valid: c.Vec.Valid}
 	return c, err
 }

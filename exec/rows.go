@@ -83,7 +83,7 @@ func (r *rowStore) addColumn(s device.Stream, c *storedColumn, src *arrow.Column
 	}
 	at := c.data.Ptr() + device.Ptr(r.n*width)
 	if src.Vec.Dict != 0 {
-		if err := kernels.FlattenWidth(s, width, kernels.Vec{Data: at}, src.Vec, n); err != nil {
+		if err := kernels.Flatten(s, width, kernels.Vec{Data: at}, src.Vec, n); err != nil {
 			return err
 		}
 	} else if err := kernels.Copy(s, at, src.Vec.Data, n*width); err != nil {

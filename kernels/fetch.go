@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"fmt"
-
 	"github.com/gpusql/gpusql/device"
 )
 
@@ -17,33 +15,15 @@ func fetchKernel[T any](name string) *device.Kernel[fetchArgs] {
 }
 
 // They write bits of a word that other calls write too: in one piece.
-var (
-	fetch1  = fetchKernel[uint8]("fetch1")
-	fetch2  = fetchKernel[uint16]("fetch2")
-	fetch4  = fetchKernel[uint32]("fetch4")
-	fetch8  = fetchKernel[uint64]("fetch8")
-	fetch16 = fetchKernel[View]("fetch16")
-)
+var fetch = byWidth[fetchArgs]{fetchKernel[uint8]("fetch1"), fetchKernel[uint16]("fetch2"),
+	fetchKernel[uint32]("fetch4"), fetchKernel[uint64]("fetch8"), fetchKernel[View]("fetch16")}
 
 // Fetch sets rows at to at+n of dst to rows idx of src, without a dictionary.
 // It is Gather for a destination that is put together of several sources, in
 // order of at; dst has a bitmap.
 func Fetch(s device.Stream, width int, dst Vec, at int, src Vec, idx device.Ptr, n int) error {
 	a := fetchArgs{Dst: dst, Src: src, Idx: idx, At: uint64(at)}
-	switch width {
-	case 1:
-		return device.Launch(s, fetch1, n, a)
-	case 2:
-		return device.Launch(s, fetch2, n, a)
-	case 4:
-		return device.Launch(s, fetch4, n, a)
-	case 8:
-		return device.Launch(s, fetch8, n, a)
-	case 16:
-		return device.Launch(s, fetch16, n, a)
-	default:
-		panic(fmt.Sprintf("kernels: fetch of width %d", width))
-	}
+	return fetch.launch(s, width, n, a)
 }
 
 func fetchHost[T any](a *fetchArgs, lo, hi int) {
@@ -90,30 +70,12 @@ func flattenKernel[T any](name string) *device.Kernel[gatherArgs] {
 	}}
 }
 
-var (
-	flatten1  = flattenKernel[uint8]("flatten1")
-	flatten2  = flattenKernel[uint16]("flatten2")
-	flatten4  = flattenKernel[uint32]("flatten4")
-	flatten8  = flattenKernel[uint64]("flatten8")
-	flatten16 = flattenKernel[View]("flatten16")
-)
+var flattenWidths = byWidth[gatherArgs]{flattenKernel[uint8]("flatten1"), flattenKernel[uint16]("flatten2"),
+	flattenKernel[uint32]("flatten4"), flattenKernel[uint64]("flatten8"), flattenKernel[View]("flatten16")}
 
-// FlattenWidth sets dst to the n values of src, of width bytes, without a
+// Flatten sets dst to the n values of src, of width bytes, without a
 // dictionary.
-func FlattenWidth(s device.Stream, width int, dst, src Vec, n int) error {
+func Flatten(s device.Stream, width int, dst, src Vec, n int) error {
 	a := gatherArgs{Dst: dst, Src: src}
-	switch width {
-	case 1:
-		return device.Launch(s, flatten1, n, a)
-	case 2:
-		return device.Launch(s, flatten2, n, a)
-	case 4:
-		return device.Launch(s, flatten4, n, a)
-	case 8:
-		return device.Launch(s, flatten8, n, a)
-	case 16:
-		return device.Launch(s, flatten16, n, a)
-	default:
-		panic(fmt.Sprintf("kernels: flatten of width %d", width))
-	}
+	return flattenWidths.launch(s, width, n, a)
 }

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/gpusql/gpusql/device"
 )
@@ -17,25 +18,33 @@ type gatherArgs struct {
 	Idx      device.Ptr
 }
 
+// byWidth is a step's kernels for values of 1, 2, 4, 8 and 16 bytes.
+type byWidth[A any] [5]*device.Kernel[A]
+
+// launch launches the kernel for values of width bytes.
+func (k *byWidth[A]) launch(s device.Stream, width, n int, a A) error {
+	at := bits.TrailingZeros(uint(width))
+	if bits.OnesCount(uint(width)) != 1 || at >= len(k) {
+		panic(fmt.Sprintf("kernels: values of %d bytes", width))
+	}
+	return device.Launch(s, k[at], n, a)
+}
+
 func gatherKernel[T any](name string) *device.Kernel[gatherArgs] {
 	return &device.Kernel[gatherArgs]{Name: name, Host: gatherHost[T]}
 }
 
-var (
-	gather1  = gatherKernel[uint8]("gather1")
-	gather2  = gatherKernel[uint16]("gather2")
-	gather4  = gatherKernel[uint32]("gather4")
-	gather8  = gatherKernel[uint64]("gather8")
-	gather16 = gatherKernel[View]("gather16")
+func gatherMissingKernel[T any](name string) *device.Kernel[gatherArgs] {
+	return &device.Kernel[gatherArgs]{Name: name, Host: gatherMissingHost[T]}
+}
 
-	gatherMissing1  = &device.Kernel[gatherArgs]{Name: "gather_missing1", Host: gatherMissingHost[uint8]}
-	gatherMissing2  = &device.Kernel[gatherArgs]{Name: "gather_missing2", Host: gatherMissingHost[uint16]}
-	gatherMissing4  = &device.Kernel[gatherArgs]{Name: "gather_missing4", Host: gatherMissingHost[uint32]}
-	gatherMissing8  = &device.Kernel[gatherArgs]{Name: "gather_missing8", Host: gatherMissingHost[uint64]}
-	gatherMissing16 = &device.Kernel[gatherArgs]{Name: "gather_missing16", Host: gatherMissingHost[View]}
+var (
+	gather = byWidth[gatherArgs]{gatherKernel[uint8]("gather1"), gatherKernel[uint16]("gather2"),
+		gatherKernel[uint32]("gather4"), gatherKernel[uint64]("gather8"), gatherKernel[View]("gather16")}
+	gatherMissing = byWidth[gatherArgs]{gatherMissingKernel[uint8]("gather_missing1"), gatherMissingKernel[uint16]("gather_missing2"),
+		gatherMissingKernel[uint32]("gather_missing4"), gatherMissingKernel[uint64]("gather_missing8"), gatherMissingKernel[View]("gather_missing16")}
 
 	gatherValid = &device.Kernel[gatherArgs]{Name: "gather_valid", Host: gatherValidHost}
-	gatherDict  = &device.Kernel[gatherArgs]{Name: "gather_dict", Host: gatherDictHost}
 )
 
 // Gather sets row i of dst to row idx[i] of src, for n rows. dst has room for
@@ -54,20 +63,7 @@ func Gather(s device.Stream, width int, dst *Vec, src Vec, idx device.Ptr, n int
 	} else {
 		dst.Valid = 0
 	}
-	switch width {
-	case 1:
-		return device.Launch(s, gather1, n, a)
-	case 2:
-		return device.Launch(s, gather2, n, a)
-	case 4:
-		return device.Launch(s, gather4, n, a)
-	case 8:
-		return device.Launch(s, gather8, n, a)
-	case 16:
-		return device.Launch(s, gather16, n, a)
-	default:
-		panic(fmt.Sprintf("kernels: gather of width %d", width))
-	}
+	return gather.launch(s, width, n, a)
 }
 
 // GatherMissing is Gather where idx may hold Missing; dst has a bitmap.
@@ -80,25 +76,7 @@ func GatherMissing(s device.Stream, width int, dst *Vec, src Vec, idx device.Ptr
 	if err := device.Launch(s, gatherValid, n, a); err != nil {
 		return err
 	}
-	switch width {
-	case 1:
-		return device.Launch(s, gatherMissing1, n, a)
-	case 2:
-		return device.Launch(s, gatherMissing2, n, a)
-	case 4:
-		return device.Launch(s, gatherMissing4, n, a)
-	case 8:
-		return device.Launch(s, gatherMissing8, n, a)
-	case 16:
-		return device.Launch(s, gatherMissing16, n, a)
-	default:
-		panic(fmt.Sprintf("kernels: gather of width %d", width))
-	}
-}
-
-// Flatten sets dst to the n values of src without a dictionary.
-func Flatten(s device.Stream, dst Vec, src Vec, n int) error {
-	return device.Launch(s, gatherDict, n, gatherArgs{Dst: dst, Src: src})
+	return gatherMissing.launch(s, width, n, a)
 }
 
 func gatherHost[T any](a *gatherArgs, lo, hi int) {
@@ -145,22 +123,5 @@ func gatherValidHost(a *gatherArgs, lo, hi int) {
 			word |= bit << i
 		}
 		dst[w] = word
-	}
-}
-
-func gatherDictHost(a *gatherArgs, lo, hi int) {
-	dst := device.View[View](a.Dst.Data, hi)[lo:hi]
-	codes := device.View[uint32](a.Src.Data, hi)[lo:hi]
-	dict := device.View[View](a.Src.Dict, int(a.Src.DictLen))
-	if len(dict) == 0 { // every value is NULL
-		clear(dst)
-		return
-	}
-	for i, c := range codes {
-		if int(c) < len(dict) {
-			dst[i] = dict[c]
-		} else { // under a NULL
-			dst[i] = View{}
-		}
 	}
 }
