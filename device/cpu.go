@@ -65,10 +65,11 @@ func (d *CPU) Alloc(n int) (*Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Buffer{ptr: p, n: n, own: d}, nil
+	return NewBuffer(p, n, d), nil
 }
 
-func (d *CPU) release(b *Buffer) { d.heap.put(b.ptr, b.n) }
+// Reclaim takes a released buffer back.
+func (d *CPU) Reclaim(b *Buffer) { d.heap.put(b.ptr, b.n) }
 
 // NewStream returns a stream; on a CPU it costs nothing.
 func (d *CPU) NewStream() (Stream, error) {
@@ -165,6 +166,8 @@ func (s *cpuStream) Wait(ctx context.Context) error {
 	}
 	return ctx.Err()
 }
+
+func (s *cpuStream) Status() Ptr { return 0 }
 
 func (s *cpuStream) Close() error {
 	if !s.closed {

@@ -14,13 +14,17 @@ type Ptr uintptr
 type Buffer struct {
 	ptr   Ptr
 	n     int
-	own   owner
+	own   Owner
 	under *Buffer // what a Scope's buffer stands for
 	slot  int     // its place in the Scope's list
 }
 
-// owner takes a released buffer back.
-type owner interface{ release(*Buffer) }
+// Owner takes a released buffer back. It is what a device is to its buffers;
+// nobody else calls Reclaim.
+type Owner interface{ Reclaim(*Buffer) }
+
+// NewBuffer makes the buffer that a device hands out: n bytes at p.
+func NewBuffer(p Ptr, n int, own Owner) *Buffer { return &Buffer{ptr: p, n: n, own: own} }
 
 // Ptr is the buffer's first byte.
 func (b *Buffer) Ptr() Ptr { return b.ptr }
@@ -36,7 +40,7 @@ func (b *Buffer) Release() {
 	}
 	o := b.own
 	b.own = nil
-	o.release(b)
+	o.Reclaim(b)
 }
 
 // Allocator is where buffers come from: a Device, or a Scope over one.
@@ -69,61 +73,27 @@ type Traits struct {
 // Stream is one worker of a device: what is submitted runs in order.
 //
 // A stream belongs to one goroutine at a time. An error from any call leaves
-// the stream usable unless it is ErrLost.
+// the stream usable unless it is ErrLost. Two streams are not ordered: who
+// hands memory that one stream still writes to another calls Wait first.
 type Stream interface {
 	Device() Device
 	// Upload copies host bytes to the device; src may be reused on return.
 	Upload(dst Ptr, src []byte) error
 	// Download copies device bytes to the host, after all that was submitted
-	// before it; dst is complete on return.
+	// before it; dst is complete on return. A failure that a kernel reported
+	// since the last Download or Wait is its error.
 	Download(dst []byte, src Ptr) error
 	// Submit runs w over its n items. On return the work may still be under
-	// way, but a later Submit, Download or Wait comes after it.
+	// way, but a later Submit, Download or Wait comes after it. w and its
+	// argument may be reused on return.
 	Submit(w Work) error
 	// Wait returns when all submitted work is done, or failed.
 	Wait(ctx context.Context) error
+	// Status is the address of the Status that kernels of this stream report
+	// failures to: kernels that can fail take it as a field of their argument.
+	// It is 0 where HostBytes is set: Host bodies panic instead.
+	Status() Ptr
 	Close() error
-}
-
-// Work is a launch: a kernel, its argument and how many items it covers.
-// Launch makes it; only devices look inside.
-type Work interface {
-	Name() string
-	Items() int
-	// Split is the fewest items worth a core of its own, 0 when the items
-	// must be run in one piece. Pieces begin at multiples of 64 items, so that
-	// no two of them share a word of a bitmap.
-	Split() int
-	// Host runs items lo to hi on the calling goroutine.
-	Host(lo, hi int)
-}
-
-// Kernel is a step's code for every device. Host is the CPU's body: it covers
-// items lo to hi of argument a. (A CUDA device adds its code beside it.)
-type Kernel[A any] struct {
-	Name  string
-	Split int // see Work.Split
-	Host  func(a *A, lo, hi int)
-}
-
-type launch[A any] struct {
-	k *Kernel[A]
-	n int
-	a A
-}
-
-func (l *launch[A]) Name() string    { return l.k.Name }
-func (l *launch[A]) Items() int      { return l.n }
-func (l *launch[A]) Split() int      { return l.k.Split }
-func (l *launch[A]) Host(lo, hi int) { l.k.Host(&l.a, lo, hi) }
-
-// Launch submits kernel k over n items with argument a, a struct of
-// fixed-width fields passed by value.
-func Launch[A any](s Stream, k *Kernel[A], n int, a A) error {
-	if n == 0 {
-		return nil
-	}
-	return s.Submit(&launch[A]{k: k, n: n, a: a})
 }
 
 // View is the n values of type T at p. It works on devices whose Traits say

@@ -4,7 +4,8 @@
 //	operator ── Alloc ──▶ Scope (a query) over Scope (the database) ─▶ Device ─▶ Buffer
 //	    │                    limit, used          limit, used            │
 //	    └── Launch(kernel, n, arg) ──▶ Stream ── Host(lo, hi) ───────────┘
-//	                                      └── split over the cores when n is large
+//	                                      │   └── split over the cores when n is large
+//	                                      └── Code (or Steps) where Host cannot see the memory
 //
 // Invariants:
 //
@@ -20,6 +21,8 @@
 //  6. A closed Scope holds nothing: what its user forgot is given back. A Device
 //     that is closed while something of it is in use says so, and then gives
 //     that back too.
+//  7. A kernel that has no code for a device is an error there that names both;
+//     nothing is run somewhere else instead.
 //
 // With the build tag "invariants" released memory is overwritten, so that a use
 // after release is seen by the tests.

@@ -14,6 +14,8 @@ var (
 	ErrLost = errors.New("device lost")
 	// ErrClosed: the device, stream or scope was closed before.
 	ErrClosed = errors.New("device closed")
+	// ErrNoCode: a step has no code for the device.
+	ErrNoCode = errors.New("there is no code for this device")
 )
 
 // NoMemoryError says which memory is short and what would help. It is ErrNoMemory.

@@ -124,7 +124,8 @@ func (s *Scope) users() []Use {
 	return all[:min(len(all), 3)]
 }
 
-func (s *Scope) release(b *Buffer) {
+// Reclaim takes a released buffer back.
+func (s *Scope) Reclaim(b *Buffer) {
 	s.mu.Lock()
 	last := len(s.live) - 1
 	moved := s.live[last]
