@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/apache/arrow-go/v18 v18.8.0
 	github.com/cockroachdb/datadriven v1.0.3
+	github.com/ebitengine/purego v0.11.3
 	github.com/elk-language/go-prompt v1.3.1
 	github.com/mattn/go-isatty v0.0.24
 	github.com/rivo/uniseg v0.4.7

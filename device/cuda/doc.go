@@ -1,0 +1,3 @@
+// Package cuda is NVIDIA GPUs as devices, through the driver's library alone: no
+// cgo, no toolkit.
+package cuda
