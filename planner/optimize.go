@@ -102,7 +102,7 @@ var rules = [...]rule{
 	{"push_filter", false, hasFilter | hasJoin, sure((*optimizer).pushFilter)},
 	{"remove_useless", false, 0, sure((*optimizer).removeUseless)},
 	{"reduce_aggregate", false, hasJoin, sure((*optimizer).reduceAggregate)},
-	{"join_order", false, hasJoin, sure((*optimizer).joinOrder)},
+	{"join_order", true, hasJoin, sure((*optimizer).joinOrder)},
 	{"merge_projects", false, hasProjects, sure((*optimizer).mergeProjects)},
 	{"push_limit", false, hasLimit, sure((*optimizer).pushLimit)},
 	{"top_n", false, hasLimit, sure((*optimizer).topN)},
@@ -118,8 +118,11 @@ func sure(f func(*optimizer, Node) Node) func(*optimizer, Node) (Node, error) {
 	return func(o *optimizer, n Node) (Node, error) { return f(o, n), nil }
 }
 
-func (o *optimizer) enabled(r *rule) bool {
-	return r.required || !o.opts.Off && !slices.Contains(o.opts.Disable, r.name)
+func (o *optimizer) enabled(r *rule) bool { return r.required || o.wanted(r.name) }
+
+// wanted reports a rule that is neither disabled nor off.
+func (o *optimizer) wanted(name string) bool {
+	return !o.opts.Off && !slices.Contains(o.opts.Disable, name)
 }
 
 // fired says that the running rule has changed the plan.

@@ -4,17 +4,10 @@ package planner
 // on the left with something on the right, and the rest. It is required: a hash
 // join looks up keys, and only what is left over is asked of each pair.
 //
-// An equality in WHERE is a key too, of the inner join whose two sides it
-// compares: push_filter has taken those to their joins already, and without it
-// FROM a, b, c WHERE a.x = b.x AND b.y = c.y would make all pairs of all rows.
-//
 // It would be wrong to take an equality whose one side names both inputs
 // (t.a = u.a + t.b), or a volatile one (t.a = random()), which is asked of each pair.
 func (o *optimizer) joinKeys(n Node) Node {
 	return transform(n, func(n Node) Node {
-		if f, ok := n.(*Filter); ok {
-			return o.filterKeys(f)
-		}
 		j, ok := n.(*Join)
 		if !ok || j.On == nil || j.Dependent {
 			return n
@@ -37,47 +30,6 @@ func (o *optimizer) joinKeys(n Node) Node {
 		c.Keys, c.On = keys, allOf(rest)
 		return &c
 	})
-}
-
-// filterKeys gives a filter's equalities to the inner joins under it.
-func (o *optimizer) filterKeys(f *Filter) Node {
-	input := f.Input
-	var rest []Expr
-	for _, c := range conjuncts(f.Pred) {
-		if n, ok := giveKey(input, c); ok {
-			input = n
-		} else {
-			rest = append(rest, c)
-		}
-	}
-	if len(rest) == len(conjuncts(f.Pred)) {
-		return f
-	}
-	o.fired()
-	return filtered(input, rest)
-}
-
-// giveKey is n, a tree of inner joins, with an equality as key of the one join
-// whose two sides it compares.
-func giveKey(n Node, c Expr) (Node, bool) {
-	j, ok := n.(*Join)
-	if !ok || j.Kind != Inner || j.Dependent {
-		return n, false
-	}
-	changed := *j
-	if k, ok := joinKey(c, colsOf(j.Left), colsOf(j.Right)); ok {
-		changed.Keys = append(j.Keys[:len(j.Keys):len(j.Keys)], k)
-		return &changed, true
-	}
-	if in, ok := giveKey(j.Left, c); ok {
-		changed.Left = in
-		return &changed, true
-	}
-	if in, ok := giveKey(j.Right, c); ok {
-		changed.Right = in
-		return &changed, true
-	}
-	return n, false
 }
 
 // joinKey reads a conjunct as a key.

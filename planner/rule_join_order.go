@@ -19,6 +19,10 @@ import (
 // It would be wrong to move an inner join with the right side of a left join
 // below it, in t LEFT JOIN u ON t.a = u.a JOIN v ON u.b = v.b: a row of t without
 // a partner has no u.b. Here that condition waits until u is there.
+//
+// It is required, for a condition of WHERE between two tables of FROM is what
+// makes their join more than all pairs. When it is disabled it takes the tables
+// as they are written, passing over one only while no condition leads to it.
 func (o *optimizer) joinOrder(n Node) Node {
 	if j, ok := n.(*Join); ok && reorderable(j) {
 		return o.orderJoins(j)
@@ -116,7 +120,10 @@ func (o *optimizer) orderJoins(n Node) Node {
 	}
 	g.measure()
 	var best *joinTree
-	if len(g.inputs) <= maxExact {
+	switch {
+	case !o.wanted(o.rule):
+		best = g.written()
+	case len(g.inputs) <= maxExact:
 		best = g.exact()
 	}
 	if best == nil {
@@ -491,6 +498,31 @@ func (g *joinGraph) greedy() *joinTree {
 		trees = slices.Delete(trees, ai, ai+1)
 	}
 	return trees[0]
+}
+
+// written joins the inputs in their order, those first that a condition
+// connects with what is joined.
+func (g *joinGraph) written() *joinTree {
+	tree := g.leaf(0)
+	for left := len(g.inputs) - 1; left > 0; left-- {
+		next := -1
+		for i := range g.inputs {
+			leaf := g.leaf(i)
+			if leaf.set.within(tree.set) || g.lone(leaf) && !g.inputs[i].needs.within(tree.set) {
+				continue
+			}
+			if g.connected(tree, leaf) {
+				next = i
+				break
+			}
+			if next < 0 {
+				next = i
+			}
+		}
+		leaf := g.leaf(next)
+		tree = &joinTree{set: tree.set.or(leaf.set), left: tree, right: leaf}
+	}
+	return tree
 }
 
 // build makes the joins of a tree, with each condition as low as it can be.
