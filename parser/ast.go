@@ -284,7 +284,8 @@ type Subquery struct {
 	Pos   Pos
 }
 
-// Quantified is x op ANY|ALL (query or array expression).
+// Quantified is x op ANY|ALL (query or array expression). Op is that of a
+// Binary, or "LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE".
 type Quantified struct {
 	Op    string
 	All   bool
@@ -315,11 +316,14 @@ type Cast struct {
 
 // TypeName is a type as written. Type is what it means here; List counts [].
 // Text is lower case with single blanks and its numbers: "decimal(15,2)".
+// Round counts the digits before the point of a negative scale: DECIMAL(5,-2)
+// is a DECIMAL(7,0) that is rounded to hundreds.
 type TypeName struct {
-	Type sqltype.Type
-	Text string
-	List int
-	Pos  Pos
+	Type  sqltype.Type
+	Text  string
+	List  int
+	Round int
+	Pos   Pos
 }
 
 // Call is a function or aggregate call. Special syntax arrives as plain calls:

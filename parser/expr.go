@@ -81,7 +81,7 @@ func (p *parser) continueExpr(e Expr, prec int) Expr {
 			return nil
 		}
 		p.at++
-		if k := p.word(); (k == kwAny || k == kwSome || k == kwAll) && p.ahead(1).kind == tokLParen {
+		if p.isQuantifier() {
 			return p.quantified(e, op.op, t.start)
 		}
 		return &Binary{Op: op.op, L: e, R: p.exprAbove(op.prec), Pos: t.start}
@@ -223,8 +223,11 @@ func (p *parser) pattern(e Expr, not negation) Expr {
 	return p.like(e, t.word.String(), not)
 }
 
-// like reads a pattern and its ESCAPE.
+// like reads a pattern and its ESCAPE, or ANY and ALL of many patterns.
 func (p *parser) like(e Expr, op string, not negation) Expr {
+	if (op == "LIKE" || op == "ILIKE") && p.isQuantifier() {
+		return p.quantified(e, likeOp(op, not), p.toks[p.at-1].start)
+	}
 	l := &Like{Op: op, X: e, Pattern: p.exprAbove(precLike), Not: bool(not)}
 	if p.acceptWord(kwEscape) {
 		l.Esc = p.exprAbove(precLike)
@@ -234,13 +237,30 @@ func (p *parser) like(e Expr, op string, not negation) Expr {
 
 // likeSymbol reads PostgreSQL's ~~ and its kin, which are LIKE and ILIKE.
 func (p *parser) likeSymbol(e Expr) Expr {
-	k := p.advance().kind
-	l := &Like{Op: "LIKE", X: e, Not: k == tokNotLike || k == tokNotILike}
-	if k == tokILike || k == tokNotILike {
+	t := p.advance()
+	l := &Like{Op: "LIKE", X: e, Not: t.kind == tokNotLike || t.kind == tokNotILike}
+	if t.kind == tokILike || t.kind == tokNotILike {
 		l.Op = "ILIKE"
+	}
+	if p.isQuantifier() {
+		return p.quantified(e, likeOp(l.Op, negation(l.Not)), t.start)
 	}
 	l.Pattern = p.exprAbove(precOther)
 	return l
+}
+
+// likeOp is the operator of a Quantified.
+func likeOp(op string, not negation) string {
+	if not == negated {
+		return "NOT " + op
+	}
+	return op
+}
+
+// isQuantifier reports ANY ( or ALL ( after an operator.
+func (p *parser) isQuantifier() bool {
+	k := p.word()
+	return (k == kwAny || k == kwSome || k == kwAll) && p.ahead(1).kind == tokLParen
 }
 
 // in reads the list or query of IN.

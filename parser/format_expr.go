@@ -16,6 +16,8 @@ func binaryPrec(op string) int {
 		return precAnd
 	case "OR":
 		return precOr
+	case "LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE":
+		return precLike
 	}
 	for _, o := range infixOps {
 		if o.op == op {

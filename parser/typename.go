@@ -15,13 +15,19 @@ func (p *parser) typeName() TypeName {
 	}
 	text, mods, tail := p.typeWords()
 	typ, ok := sqltype.TypeByName(text+tail, mods)
+	round := 0
+	if !ok && len(mods) == 2 && mods[1] < 0 {
+		if typ, ok = sqltype.TypeByName(text+tail, []int{min(mods[0]-mods[1], sqltype.MaxPrecision), 0}); ok {
+			round = -mods[1]
+		}
+	}
 	if !ok {
 		if _, known := sqltype.TypeByName(text+tail, nil); known {
 			panic(failAt(t.start, sqltype.CodeInvalidParameter, "type %s does not take these numbers", text+tail))
 		}
 		panic(failAt(t.start, sqltype.CodeUndefinedObject, "type \"%s\" does not exist", text+tail))
 	}
-	n := TypeName{Type: typ, Text: text + numbers(mods) + tail, Pos: t.start}
+	n := TypeName{Type: typ, Text: text + numbers(mods) + tail, Round: round, Pos: t.start}
 	if p.acceptWord(kwArray) && p.kind() != tokLBracket {
 		n.List++
 	}
@@ -55,7 +61,7 @@ func (p *parser) typeWords() (text string, mods []int, tail string) {
 			p.at++
 			sign := 1
 			if p.accept(tokMinus) {
-				sign = -1 // no type takes it, and TypeByName says so
+				sign = -1
 			}
 			mods = append(mods, sign*p.integer("a number"))
 		}

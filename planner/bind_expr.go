@@ -128,7 +128,7 @@ func (b *binder) binary(s *scope, e *parser.Binary) Expr {
 	var x Expr
 	bottom := spine[len(spine)-1]
 	last := len(spine) - 1
-	if op, ok := comparisons[bottom.Op]; ok && isRow(bottom.L) {
+	if op, ok := comparisons[bottom.Op]; ok && (isRow(bottom.L) || isRow(bottom.R)) {
 		x, last = b.rowsOrValues(s, op, bottom.L, bottom.R, bottom.Pos), last-1
 	} else {
 		x = b.expr(s, bottom.L)

@@ -78,12 +78,12 @@ func (b *binder) anyOf(s *scope, op CmpOp, x parser.Expr, query *parser.Query, a
 	} else {
 		left[0] = b.expr(s, x)
 	}
-	if len(left) > 1 && op != Eq && op != Ne {
-		fail(sqltype.CodeNotSupported, at, "rows can be compared with a subquery by = and <> only")
-	}
 	q := b.query(s, s.ctes, query)
 	if len(q.cols) != len(left) {
 		fail(sqltype.CodeSyntax, at, "the subquery has %d columns, but %d are compared with it", len(q.cols), len(left))
+	}
+	if len(left) > 1 && op != Eq {
+		return b.anyHolds(q, b.compareRows(op, left, colRefs(q.cols), at))
 	}
 	if len(left) == 1 && op == Eq && neverOfType(left[0], q.cols[0].Type) {
 		return b.inOthers(q)
@@ -123,46 +123,6 @@ func (b *binder) inOthers(q bound) Expr {
 	}
 }
 
-// negated is the comparison that is true where op is false.
-var negated = map[CmpOp]CmpOp{Eq: Ne, Ne: Eq, Lt: Ge, Ge: Lt, Gt: Le, Le: Gt}
-
-// quantified is x op ANY|ALL (...): ALL is NOT ANY of the opposite.
-func (b *binder) quantified(s *scope, e *parser.Quantified) Expr {
-	op, ok := comparisons[e.Op]
-	if !ok {
-		fail(sqltype.CodeNotSupported, e.Pos, "%s cannot stand before ANY or ALL", e.Op)
-	}
-	if e.Query == nil {
-		return b.quantifiedList(s, op, e)
-	}
-	if !e.All {
-		return b.anyOf(s, op, e.X, e.Query, e.Pos)
-	}
-	return &Not{b.anyOf(s, negated[op], e.X, e.Query, e.Pos)}
-}
-
-func (b *binder) quantifiedList(s *scope, op CmpOp, e *parser.Quantified) Expr {
-	list, ok := e.List.(*parser.Array)
-	if !ok {
-		fail(sqltype.CodeNotSupported, e.List.Start(), "ANY and ALL take a subquery or ARRAY[...]")
-	}
-	x := b.expr(s, e.X)
-	arms := make([]Expr, len(list.Exprs))
-	for i, v := range list.Exprs {
-		arms[i] = b.compare(op, x, b.expr(s, v), v.Start())
-	}
-	if len(arms) == 0 {
-		return boolConst(e.All)
-	}
-	if len(arms) == 1 {
-		return arms[0]
-	}
-	if e.All {
-		return &And{arms}
-	}
-	return &Or{arms}
-}
-
 // ---- rows ----
 
 func isRow(e parser.Expr) bool {
@@ -170,25 +130,49 @@ func isRow(e parser.Expr) bool {
 	return ok
 }
 
-// rowsOrValues compares two values, or two rows, element by element.
+// rowsOrValues compares two values, or two rows, element by element. A row may
+// be a subquery of several columns.
 func (b *binder) rowsOrValues(s *scope, op CmpOp, l, r parser.Expr, at parser.Pos) Expr {
-	lr, lok := l.(*parser.Row)
-	rr, rok := r.(*parser.Row)
-	if !lok && !rok {
+	if !isRow(l) && !isRow(r) {
 		return b.compare(op, b.expr(s, l), b.expr(s, r), at)
 	}
-	if !lok || !rok {
-		fail(sqltype.CodeTypeMismatch, at, "a row can only be compared with a row")
+	left, right := b.rowOf(s, l, r, at), b.rowOf(s, r, l, at)
+	if len(left) != len(right) {
+		fail(sqltype.CodeSyntax, at, "unequal number of entries in row expressions: %d and %d", len(left), len(right))
 	}
-	if len(lr.Exprs) != len(rr.Exprs) {
-		fail(sqltype.CodeSyntax, at, "unequal number of entries in row expressions: %d and %d", len(lr.Exprs), len(rr.Exprs))
+	return b.compareRows(op, left, right, at)
+}
+
+// rowOf is the elements of a row that is compared with another.
+func (b *binder) rowOf(s *scope, e, other parser.Expr, at parser.Pos) []Expr {
+	switch e := e.(type) {
+	case *parser.Row:
+		return b.exprs(s, e.Exprs)
+	case *parser.Subquery:
+		width := len(other.(*parser.Row).Exprs)
+		out := make([]Expr, width)
+		for i := range out {
+			// Each element has a plan of its own: a column of a plan stands in one place.
+			q := b.query(s, s.ctes, e.Query)
+			if len(q.cols) != width {
+				fail(sqltype.CodeSyntax, e.Pos, "the subquery has %d columns, but %d are compared with it", len(q.cols), width)
+			}
+			c := q.cols[i]
+			out[i] = &Subquery{Kind: SubScalar, Plan: &Project{Input: q.node, Exprs: passed([]ColDef{c})}, T: c.Type}
+		}
+		return out
 	}
-	left, right := b.exprs(s, lr.Exprs), b.exprs(s, rr.Exprs)
+	fail(sqltype.CodeTypeMismatch, at, "a row can only be compared with a row")
+	return nil
+}
+
+// compareRows compares rows of one width.
+func (b *binder) compareRows(op CmpOp, left, right []Expr, at parser.Pos) Expr {
 	parts := make([]Expr, len(left))
 	switch op {
 	case Eq, NotDistinct, Ne, Distinct:
 		for i := range left {
-			parts[i] = b.compare(op, left[i], right[i], rr.Exprs[i].Start())
+			parts[i] = b.compare(op, left[i], right[i], at)
 		}
 		if op == Eq || op == NotDistinct {
 			return conjoin(parts, boolConst(true))

@@ -126,6 +126,13 @@ func (b *binder) convert(e Expr, c *parser.Cast) Expr {
 	if c.Type.List > 0 {
 		fail(sqltype.CodeNotSupported, c.Type.Pos, "the type %s is not supported: there are no lists", c.Type.Text)
 	}
+	if c.Type.Round > 0 {
+		// A negative scale is DECIMAL without a point, rounded.
+		whole := *c
+		whole.Type.Round = 0
+		digits := &Const{sqltype.NewInt32(int32(-c.Type.Round))}
+		return b.cast(b.function("round", []Expr{b.convert(e, &whole), digits}, c.Pos), t, c.Pos)
+	}
 	if !c.Try {
 		e = b.coerce(e, t, c.Pos)
 		if x, ok := e.(*Cast); ok && !castable(x.X.Type(), t) {

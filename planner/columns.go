@@ -180,6 +180,15 @@ func passed(cols []ColDef) []NamedExpr {
 	return out
 }
 
+// colRefs name all of some columns.
+func colRefs(cols []ColDef) []Expr {
+	out := make([]Expr, len(cols))
+	for i, c := range cols {
+		out[i] = colRef(c)
+	}
+	return out
+}
+
 func colRef(c ColDef) *Col { return &Col{ID: c.ID, Name: c.Name, T: c.Type} }
 
 // isPass reports that a definition hands a column through under its own number.

@@ -43,6 +43,7 @@ var typeNames = map[string]Type{
 	"uinteger": Uint32, "uint32": Uint32, "uint": Uint32, "integer unsigned": Uint32, "int unsigned": Uint32,
 	"ubigint": Uint64, "uint64": Uint64, "bigint unsigned": Uint64,
 	"hugeint": Decimal(MaxPrecision, 0), "int128": Decimal(MaxPrecision, 0),
+	"uhugeint": Decimal(MaxPrecision, 0), "uint128": Decimal(MaxPrecision, 0),
 	"real": Float32, "float4": Float32, "float32": Float32,
 	"double": Float64, "double precision": Float64, "float8": Float64, "float64": Float64,
 	"text": Varchar, "string": Varchar, "clob": Varchar, "tinytext": Varchar, "mediumtext": Varchar,
