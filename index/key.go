@@ -17,11 +17,12 @@ import (
 //	         folded, A to Z are a to z
 //	interval days of 24 hours and 30 a month, then microseconds of the day
 //
-// When all of a key fits in eight bytes it is a word: the bytes, big endian,
-// padded with zeros on the right.
+// No encoding is the beginning of another one's, so that a Format may fill up
+// with zeros on the right.
 type Codec struct {
 	columns []KeyColumn
 	word    bool
+	format  Format
 }
 
 // KeyColumn is one column of a key.
@@ -36,16 +37,28 @@ type KeyColumn struct {
 // NewCodec returns the codec for keys of these columns.
 func NewCodec(columns []KeyColumn) *Codec {
 	c := &Codec{columns: columns}
-	total := 0
+	total, long := 0, false
 	for _, k := range columns {
-		total += k.Width()
-		if k.Type.Kind.IsString() {
-			total += 9
+		long = long || k.Type.Kind.IsString()
+		if !long {
+			total += k.Width()
 		}
 	}
-	c.word = total <= 8
+	c.word = total <= 8 && !long
+	switch {
+	case long:
+		// Most strings fit in the two words that come after what is before them.
+		c.format = Format{Words: min(total/8+2, 4), Long: true}
+	case total <= 4:
+		c.format = Format{Words: 1, Narrow: true}
+	default:
+		c.format = Format{Words: min((total+7)/8, MaxWords), Long: total > 8*MaxWords}
+	}
 	return c
 }
+
+// Format is how the keys lie in memory.
+func (c *Codec) Format() Format { return c.format }
 
 // Columns are the key's columns.
 func (c *Codec) Columns() []KeyColumn { return c.columns }

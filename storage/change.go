@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
-	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/index/heap"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
 	"github.com/gpusql/gpusql/txn"
@@ -241,12 +241,12 @@ func (c *deleted) Undo() {
 }
 
 // erase deletes entries. That needs no memory and does not fail.
-func (t *table) erase(x *tableIndex, keys index.Keys, rows []int64) {
+func (t *table) erase(x *tableIndex, keys heap.Keys, rows []int64) {
 	dead := make([]bool, len(rows))
 	for i := range dead {
 		dead[i] = true
 	}
-	if err := t.apply(x, index.Entries{Keys: keys, Rows: rows, Dead: dead}); err != nil {
+	if err := t.apply(x, heap.Entries{Keys: keys, Rows: rows, Dead: dead}); err != nil {
 		panic(fmt.Sprintf("storage: deleting index entries: %v", err))
 	}
 }
@@ -257,7 +257,7 @@ func (t *table) forget(rows []int64, horizon uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, x := range t.list() {
-		var all index.Keys
+		var all heap.Keys
 		var ids []int64
 		for _, id := range rows {
 			s, i := t.rows.At(id)

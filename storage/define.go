@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gpusql/gpusql/catalog"
-	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/index/heap"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
@@ -327,7 +327,7 @@ func (x *Tx) fill(ctx context.Context, data *table, def *catalog.Table, d *catal
 }
 
 // twice checks entry i against the ones before it with the same key.
-func (s *Statement) twice(data *table, def *catalog.Table, x *tableIndex, e index.Entries, i int) error {
+func (s *Statement) twice(data *table, def *catalog.Table, x *tableIndex, e heap.Entries, i int) error {
 	mine := s.fate(data, e.Rows[i])
 	if mine == gone {
 		return nil

@@ -4,7 +4,7 @@ import (
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index"
-	"github.com/gpusql/gpusql/index/btree"
+	"github.com/gpusql/gpusql/index/heap"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
@@ -21,12 +21,12 @@ func newTableIndex(t *catalog.Table, def *catalog.Index) *tableIndex {
 			Fold: c.NoCase && c.Type.Kind.IsString()})
 	}
 	x.codec = index.NewCodec(keys)
-	x.idx = btree.New(x.codec)
+	x.idx = heap.New(x.codec)
 	return x
 }
 
 // keysOf encodes rows lo to hi of a segment.
-func (x *tableIndex) keysOf(s *arrow.Segment, lo, hi int) (index.Keys, []bool) {
+func (x *tableIndex) keysOf(s *arrow.Segment, lo, hi int) (heap.Keys, []bool) {
 	columns := make([]arrow.Column, len(x.columns))
 	for i, id := range x.columns {
 		columns[i] = s.Column(id)
@@ -36,7 +36,7 @@ func (x *tableIndex) keysOf(s *arrow.Segment, lo, hi int) (index.Keys, []bool) {
 
 // encode makes keys of rows lo to hi of columns, the first key columns. nulls,
 // if not nil, says which keys have a NULL.
-func encode(c *index.Codec, columns []arrow.Column, lo, hi int) (keys index.Keys, nulls []bool) {
+func encode(c *index.Codec, columns []arrow.Column, lo, hi int) (keys heap.Keys, nulls []bool) {
 	for i := range columns {
 		if columns[i].Vec.Valid != 0 {
 			nulls = make([]bool, hi-lo)
@@ -53,7 +53,7 @@ func encode(c *index.Codec, columns []arrow.Column, lo, hi int) (keys index.Keys
 	}
 	if c.Words() && len(columns) == len(c.Columns()) {
 		if w, ok := packWords(c, columns, lo, hi); ok {
-			return index.Keys{Words: w}, nulls
+			return heap.Keys{Words: w}, nulls
 		}
 	}
 	var b []byte

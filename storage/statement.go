@@ -6,6 +6,7 @@ import (
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/index/heap"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
 
@@ -98,7 +99,7 @@ func (s *Statement) Probe(ctx context.Context, _ device.Stream, t *catalog.Table
 		return probePrefix(ctx, x, found, &snap, keys, n, probe, rows)
 	}
 	encoded, nulls := encode(x.codec, keys, 0, n)
-	r := found.Lookup(encoded, index.Ranges{})
+	r := found.Lookup(encoded, heap.Ranges{})
 	for i := range n {
 		if nulls != nil && nulls[i] {
 			continue
@@ -113,7 +114,7 @@ func (s *Statement) Probe(ctx context.Context, _ device.Stream, t *catalog.Table
 }
 
 // probePrefix is Probe with fewer columns than the index has.
-func probePrefix(ctx context.Context, x *tableIndex, found index.Snapshot, snap *arrow.Snap, keys []arrow.Column, n int, probe []uint32, rows []int64) ([]uint32, []int64, error) {
+func probePrefix(ctx context.Context, x *tableIndex, found heap.Snapshot, snap *arrow.Snap, keys []arrow.Column, n int, probe []uint32, rows []int64) ([]uint32, []int64, error) {
 	var r index.Range
 	for i := range n {
 		r.Prefix = r.Prefix[:0]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/index/heap"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
@@ -30,7 +31,7 @@ type tableIndex struct {
 	columns []int    // the keys' column ids
 	names   []string // of the columns, for errors
 	codec   *index.Codec
-	idx     index.Index
+	idx     heap.Index
 	mu      sync.Mutex // held while idx changes
 	counted int64      // bytes that the store's memory was told of
 }
@@ -72,7 +73,7 @@ func (t *table) remove(id catalog.IndexID) {
 
 // apply changes an index and counts its memory. When there is not enough of
 // that nothing is changed.
-func (t *table) apply(x *tableIndex, e index.Entries) error {
+func (t *table) apply(x *tableIndex, e heap.Entries) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.idx.Apply(e); err != nil {

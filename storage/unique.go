@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"github.com/gpusql/gpusql/catalog"
-	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/index/heap"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
@@ -45,7 +45,7 @@ func (s *Statement) enter(d *table, t *catalog.Table, spans []arrow.Span) error 
 
 // entries are the sorted entries of some rows. nulls has those whose key
 // has a NULL, by row id; nil when there is none.
-func (x *tableIndex) entries(spans []arrow.Span) (e index.Entries, nulls map[int64]bool) {
+func (x *tableIndex) entries(spans []arrow.Span) (e heap.Entries, nulls map[int64]bool) {
 	for _, p := range spans {
 		keys, isNull := x.keysOf(p.Segment, p.Lo, p.Hi)
 		if len(spans) == 1 {
@@ -66,7 +66,7 @@ func (x *tableIndex) entries(spans []arrow.Span) (e index.Entries, nulls map[int
 		}
 	}
 	if e.Keys.Words != nil {
-		index.SortWords(e.Keys.Words, e.Rows)
+		heap.SortWords(e.Keys.Words, e.Rows)
 	} else {
 		sort.Sort(byBytes(e))
 	}
@@ -75,7 +75,7 @@ func (x *tableIndex) entries(spans []arrow.Span) (e index.Entries, nulls map[int
 }
 
 // byBytes sorts entries of byte keys.
-type byBytes index.Entries
+type byBytes heap.Entries
 
 func (e byBytes) Len() int { return len(e.Rows) }
 func (e byBytes) Less(i, j int) bool {
@@ -88,7 +88,7 @@ func (e byBytes) Swap(i, j int) {
 }
 
 // checkUnique looks for keys of e twice in e, or in a row that is alive.
-func (s *Statement) checkUnique(d *table, t *catalog.Table, x *tableIndex, e index.Entries, nulls map[int64]bool) error {
+func (s *Statement) checkUnique(d *table, t *catalog.Table, x *tableIndex, e heap.Entries, nulls map[int64]bool) error {
 	for i := 1; i < len(e.Rows); i++ {
 		if sameKey(e.Keys, i-1, i) && !nulls[e.Rows[i]] {
 			return d.duplicate(x, e.Rows[i])
@@ -99,7 +99,7 @@ func (s *Statement) checkUnique(d *table, t *catalog.Table, x *tableIndex, e ind
 	}
 	found := x.idx.Snapshot()
 	defer found.Release()
-	r := found.Lookup(e.Keys, index.Ranges{})
+	r := found.Lookup(e.Keys, heap.Ranges{})
 	if len(r.Rows) == 0 {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (s *Statement) checkUnique(d *table, t *catalog.Table, x *tableIndex, e ind
 	return nil
 }
 
-func sameKey(k index.Keys, i, j int) bool {
+func sameKey(k heap.Keys, i, j int) bool {
 	if k.Words != nil {
 		return k.Words[i] == k.Words[j]
 	}

@@ -1,4 +1,4 @@
-package btree
+package heap
 
 // builder writes new nodes for one Apply. r counts what comes and goes.
 type builder[K key] struct {

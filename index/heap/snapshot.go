@@ -1,4 +1,4 @@
-package btree
+package heap
 
 import "github.com/gpusql/gpusql/index"
 
@@ -6,13 +6,13 @@ import "github.com/gpusql/gpusql/index"
 type snapshot[K key] struct{ *root[K] }
 
 // Snapshot is the tree as it is now.
-func (t *tree[K]) Snapshot() index.Snapshot { return snapshot[K]{t.state.Load()} }
+func (t *tree[K]) Snapshot() Snapshot { return snapshot[K]{t.state.Load()} }
 
 // Release does nothing: the collector keeps what is reachable.
 func (s snapshot[K]) Release() {}
 
 // Lookup finds the rows of each key.
-func (s snapshot[K]) Lookup(k index.Keys, r index.Ranges) index.Ranges {
+func (s snapshot[K]) Lookup(k Keys, r Ranges) Ranges {
 	r.Offsets = append(r.Offsets, len(r.Rows))
 	for _, key := range keysOf[K](k) {
 		r.Rows = s.rowsOf(key, r.Rows)

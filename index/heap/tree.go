@@ -1,4 +1,4 @@
-package btree
+package heap
 
 import (
 	"cmp"
@@ -43,7 +43,7 @@ type tree[K key] struct {
 }
 
 // New returns an empty index for the codec's keys.
-func New(c *index.Codec) index.Index {
+func New(c *index.Codec) Index {
 	if c.Words() {
 		t := &tree[uint64]{words: true}
 		t.state.Store(&root[uint64]{})
@@ -55,7 +55,7 @@ func New(c *index.Codec) index.Index {
 }
 
 // keysOf is the keys of a batch as the tree's type.
-func keysOf[K key](k index.Keys) []K {
+func keysOf[K key](k Keys) []K {
 	var zero K
 	if _, ok := any(zero).(uint64); ok {
 		return any(k.Words).([]K)
@@ -76,7 +76,7 @@ func less[K key](k1 K, r1 int64, k2 K, r2 int64) bool {
 }
 
 // Apply changes the tree by a batch; it cannot fail.
-func (t *tree[K]) Apply(e index.Entries) error {
+func (t *tree[K]) Apply(e Entries) error {
 	del, ins := split[K](e)
 	r := *t.state.Load()
 	b := builder[K]{r: &r}
@@ -106,7 +106,7 @@ type run[K key] struct {
 func (r run[K]) slice(lo, hi int) run[K] { return run[K]{r.keys[lo:hi], r.rows[lo:hi]} }
 
 // split makes sorted runs of a batch's deletions and insertions.
-func split[K key](e index.Entries) (del, ins run[K]) {
+func split[K key](e Entries) (del, ins run[K]) {
 	keys := keysOf[K](e.Keys)
 	if e.Dead == nil && e.Sorted {
 		return del, run[K]{keys, e.Rows}
@@ -128,7 +128,7 @@ func split[K key](e index.Entries) (del, ins run[K]) {
 // sort orders the run and drops repetitions.
 func (r *run[K]) sort() {
 	if w, ok := any(r.keys).([]uint64); ok {
-		index.SortWords(w, r.rows)
+		SortWords(w, r.rows)
 	} else {
 		sort.Sort(r)
 	}
@@ -151,7 +151,7 @@ func (r *run[K]) Swap(i, j int) {
 }
 
 // Stats are the size.
-func (t *tree[K]) Stats() index.Stats {
+func (t *tree[K]) Stats() Stats {
 	r := t.state.Load()
 	var k K
 	height := 0
@@ -163,7 +163,7 @@ func (t *tree[K]) Stats() index.Stats {
 		}
 	}
 	per := int64(unsafe.Sizeof(k)) + 8
-	return index.Stats{Entries: r.entries, Height: height,
+	return Stats{Entries: r.entries, Height: height,
 		Bytes: int64(r.entries)*per + int64(r.nodes)*(int64(unsafe.Sizeof(node[K]{}))+per+8) + r.bytes}
 }
 

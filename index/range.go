@@ -1,0 +1,27 @@
+package index
+
+import "github.com/gpusql/gpusql/sqltype"
+
+// Range is a range of rows by the values of the key columns: those that begin
+// with Prefix and whose next column lies between Lo and Hi (nil: open). A NULL
+// among them makes it empty.
+type Range struct {
+	Prefix         []sqltype.Datum
+	Lo, Hi         *sqltype.Datum
+	LoOpen, HiOpen bool
+	Reverse        bool
+	Limit          int64
+}
+
+// Interval is the keys from Lo to below Hi.
+type Interval struct {
+	Lo, Hi Key
+	NoHi   bool // nothing above: Hi is not looked at
+	Empty  bool
+}
+
+// Key is one encoded key: a word, or bytes.
+type Key struct {
+	Word  uint64
+	Bytes string
+}
