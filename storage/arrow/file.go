@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/sqltype"
 )
 
@@ -165,8 +166,13 @@ func unknownFormat(name string, o FileOptions) error {
 // badFile is err as an error of the file, unless it is one already.
 func badFile(name string, err error) error {
 	var e *sqltype.Error
-	if err == nil || errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || errors.As(err, &e) {
 		return err
+	}
+	for _, other := range []error{context.Canceled, context.DeadlineExceeded, device.ErrNoMemory, device.ErrLost, device.ErrClosed} {
+		if errors.Is(err, other) {
+			return err
+		}
 	}
 	code := sqltype.CodeBadFile
 	var p *fs.PathError

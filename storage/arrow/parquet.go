@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
@@ -22,6 +21,7 @@ import (
 type parquetFile struct {
 	name   string
 	f      *os.File
+	size   int64
 	pf     *file.Reader
 	fields []parquetField
 	schema sqltype.Schema
@@ -48,7 +48,11 @@ func openParquet(name string) (File, error) {
 }
 
 func (p *parquetFile) open() error {
-	var err error
+	st, err := p.f.Stat()
+	if err != nil {
+		return err
+	}
+	p.size = st.Size()
 	if p.pf, err = file.NewParquetReader(p.f); err != nil {
 		return err
 	}
@@ -79,64 +83,52 @@ func (p *parquetFile) Read(part int, cols []int, rows int, im *Importer) (r Batc
 	defer caught(name, &err)
 	pr := &parquetReader{name: name, im: im, left: p.pf.MetaData().RowGroup(part).NumRows(), rows: int64(rows)}
 	for _, c := range cols {
-		l, err := p.leaf(part, c)
+		l, err := p.leaf(part, c, rows, im)
 		if err != nil {
 			pr.Close()
 			return nil, badFile(name, fmt.Errorf("column %q: %w", p.schema[c].Name, err))
 		}
 		pr.leaves = append(pr.leaves, l)
+		pr.names = append(pr.names, fmt.Sprintf("%s: column %q", name, p.schema[c].Name))
 	}
 	return pr, nil
 }
 
-// leaf opens column c of a part.
-func (p *parquetFile) leaf(part, c int) (leaf, error) {
+// leaf opens column c of a part, for batches of at most rows rows.
+func (p *parquetFile) leaf(part, c, rows int, im *Importer) (leaf, error) {
 	f := p.fields[c]
 	if f.err != nil {
 		return nil, f.err
 	}
-	if !p.dictionaryOnly(part, f.leaf) {
-		chunk, err := p.pf.RowGroup(part).Column(f.leaf)
-		if err != nil {
-			return nil, err
-		}
-		return newLeaf(chunk, f.typ, p.schema[c].Type)
-	}
-	var props pqarrow.ArrowReadProperties
-	props.SetReadDict(f.leaf, true)
-	fr, err := pqarrow.NewFileReader(p.pf, props, memory.DefaultAllocator)
+	chunk, err := p.pf.MetaData().RowGroup(part).ColumnChunk(f.leaf)
 	if err != nil {
 		return nil, err
 	}
-	readers, _, err := fr.GetFieldReaders(context.Background(), []int{f.leaf}, []int{part})
+	if chunk.CryptoMetadata() != nil {
+		return nil, sqltype.Errorf(sqltype.CodeNotSupported, "it is encrypted")
+	}
+	d := p.pf.MetaData().Schema.Column(f.leaf)
+	l, pages, err := newLeaf(leafKind{physical: chunk.Type(), width: byteWidth(chunk.Type(), d.TypeLength()),
+		arrow: f.typ, typ: p.schema[c].Type, rows: rows})
 	if err != nil {
 		return nil, err
 	}
-	return &codeLeaf{r: readers[0]}, nil
+	return l, pages.open(im, p.f, p.size, chunk, d.MaxDefinitionLevel() > 0)
 }
 
-// dictionaryPage is Parquet's number of the type of page that has the
-// dictionary itself; the library keeps its name for it to itself.
-const dictionaryPage = 2
-
-// dictionaryOnly reports a column of text all of whose pages are codes, which
-// then stay codes.
-func (p *parquetFile) dictionaryOnly(part, leaf int) bool {
-	chunk, err := p.pf.MetaData().RowGroup(part).ColumnChunk(leaf)
-	if err != nil || chunk.Type() != parquet.Types.ByteArray {
-		return false
+// byteWidth is the bytes of a value, 0 for what has a length each.
+func byteWidth(t parquet.Type, length int) int {
+	switch t {
+	case parquet.Types.Int32, parquet.Types.Float:
+		return 4
+	case parquet.Types.Int64, parquet.Types.Double:
+		return 8
+	case parquet.Types.Int96:
+		return 12
+	case parquet.Types.FixedLenByteArray:
+		return length
 	}
-	codes := false
-	for _, s := range chunk.EncodingStats() {
-		if s.PageType == dictionaryPage {
-			continue
-		}
-		if s.Encoding != parquet.Encodings.PlainDict && s.Encoding != parquet.Encodings.RLEDict {
-			return false
-		}
-		codes = true
-	}
-	return codes
+	return 0
 }
 
 func (p *parquetFile) partName(part int) string { return fmt.Sprintf("%s: row group %d", p.name, part) }
@@ -146,6 +138,7 @@ type parquetReader struct {
 	name   string
 	im     *Importer
 	leaves []leaf
+	names  []string // of the leaves, for errors
 	left   int64
 	rows   int64
 	out    Batch
@@ -156,23 +149,29 @@ func (r *parquetReader) Next(ctx context.Context) (b *Batch, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	defer caught(r.name, &err)
 	n := int(min(r.left, r.rows))
-	if n == 0 {
+	if n <= 0 {
 		return nil, nil
 	}
 	r.im.drop()
 	r.out.Rows = n
 	r.out.Columns = r.out.Columns[:0]
-	for i, l := range r.leaves {
-		col, err := l.read(r.im, n)
+	for i := range r.leaves {
+		col, err := r.column(i, n)
 		if err != nil {
-			return nil, badFile(r.name, fmt.Errorf("column %d: %w", i, err))
+			return nil, err
 		}
 		r.out.Columns = append(r.out.Columns, col)
 	}
 	r.left -= int64(n)
 	return &r.out, nil
+}
+
+// column reads the next n rows of a column.
+func (r *parquetReader) column(i, n int) (col Column, err error) {
+	defer caught(r.names[i], &err)
+	col, err = r.leaves[i].read(n)
+	return col, badFile(r.names[i], err)
 }
 
 // Close implements BatchReader.

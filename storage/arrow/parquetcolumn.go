@@ -2,141 +2,138 @@ package arrow
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
-	"unsafe"
+	"slices"
+	"unicode/utf8"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/float16"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/sqltype"
 )
 
-// leaf reads a column of a row group, page by page, into host memory that is
-// used again for the next batch.
+// leaf reads a column of a row group into memory that is used again for the
+// next batch.
 type leaf interface {
 	// read takes the next n values, NULLs counted.
-	read(im *Importer, n int) (Column, error)
+	read(n int) (Column, error)
 	Close() error
 }
 
-// pages is a column's reader for values of one physical type.
-type pages[P any] interface {
-	HasNext() bool
-	Err() error
-	Close() error
-	ReadBatchInPage(n int64, values []P, defs, reps []int16) (levels int64, read int, err error)
+// leafHead is what all leaves have: the page being read, and the NULLs.
+type leafHead struct {
+	pages
+	typ   sqltype.Type
+	width int // bytes of a value in the file, 0 when it has a length
+	page  page
+	left  int // rows left in the page
+	coded bool
+	codes hybrid // of a page that is coded
+	mask  room
+	bits  []uint64
+	nulls bool // of this batch
 }
 
-// leafHead is what all leaves have.
-type leafHead[P any] struct {
-	pages[P]
-	typ      sqltype.Type
-	nullable bool
-	defs     []int16
-	valid    []uint64
-	c        importColumn
-}
+var (
+	errNoDictionary = errors.New("a page has codes, and there is no dictionary")
+	errTwoDicts     = errors.New("there are two dictionaries")
+	errFewValues    = errors.New("a page has fewer values than it says")
+)
 
-// fill reads n levels. take(at, n) is room for up to n dense values, of which
-// at were read; got(at, n) says that n arrived.
-func (l *leafHead[P]) fill(n int, take func(at, n int) []P, got func(at, n int)) (values int, err error) {
-	if l.nullable && cap(l.defs) < n {
-		l.defs = make([]int16, n)
-	}
-	for levels := 0; levels < n; {
-		if !l.HasNext() {
-			if err := l.Err(); err != nil {
-				return 0, err
-			}
-			return 0, fmt.Errorf("%d values where %d were promised", levels, n)
+// start begins a batch of n rows.
+func (h *leafHead) start(n int) (err error) {
+	h.nulls = false
+	if h.nullable {
+		if h.bits, err = roomOf[uint64](&h.mask, h.im, kernels.BitmapBytes(n)/8); err == nil {
+			clear(h.bits)
 		}
-		var defs []int16
-		if l.nullable {
-			defs = l.defs[levels:n]
-		}
-		k, read, err := l.ReadBatchInPage(int64(n-levels), take(values, n-levels), defs, nil)
-		if err != nil {
-			return 0, err
-		}
-		if k == 0 {
-			return 0, fmt.Errorf("%d values where %d were promised", levels, n)
-		}
-		got(values, read)
-		values += read
-		levels += int(k)
 	}
-	return values, nil
-}
-
-// validity makes the bitmap of n rows, of which values are not NULL.
-func (l *leafHead[P]) validity(im *Importer, col *Column, n, values int) (err error) {
-	if values == n {
-		return nil
-	}
-	words := kernels.BitmapBytes(n) / 8
-	if cap(l.valid) < words {
-		l.valid = make([]uint64, words)
-	}
-	l.valid = l.valid[:words]
-	clear(l.valid)
-	for i, d := range l.defs[:n] {
-		l.valid[i>>6] |= uint64(d) << (i & 63) // a flat column's levels are 0 and 1
-	}
-	col.Vec.Valid, err = im.place(&l.c.mask, bytesOf(l.valid))
 	return err
 }
 
-// fixedLeaf reads values of physical type P as the engine's form D.
-type fixedLeaf[P, D any] struct {
-	leafHead[P]
-	convert func(dst []D, src []P) // nil: P is D
-	raw     []P
-	out     []D
+// turn goes to the next data page; dict takes a dictionary on the way.
+func (h *leafHead) turn(dict func(*page) error) error {
+	for h.left == 0 {
+		pg, err := h.pages.next()
+		if err != nil {
+			return err
+		}
+		if pg.kind == dictionaryPage {
+			if err := dict(&pg); err != nil {
+				return err
+			}
+			continue
+		}
+		h.page, h.left = pg, pg.values
+		if err := h.enter(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (l *fixedLeaf[P, D]) read(im *Importer, n int) (Column, error) {
-	col := Column{Type: l.typ}
-	if cap(l.out) < n {
-		l.out = make([]D, n)
-		if l.convert != nil {
-			l.raw = make([]P, n)
+// enter looks at the encoding of a data page.
+func (h *leafHead) enter() error {
+	data := h.page.data
+	switch e := h.page.encoding; {
+	case e == parquet.Encodings.PlainDict || e == parquet.Encodings.RLEDict:
+		h.coded, h.codes = true, hybrid{}
+		if len(data) > 0 {
+			if data[0] > maxCodeBits {
+				return fmt.Errorf("codes of %d bits", data[0])
+			}
+			h.codes = hybrid{src: data[1:], width: int(data[0])}
 		}
-	}
-	out := l.out[:n]
-	values, err := l.fill(n, func(at, n int) []P {
-		if l.convert == nil {
-			return unsafe.Slice((*P)(unsafe.Pointer(unsafe.SliceData(out[at:]))), n)
+	case e == parquet.Encodings.Plain && h.typ.Kind == sqltype.KindBool:
+		h.coded, h.codes = true, packedBits(data, 1)
+	case e == parquet.Encodings.Plain:
+		h.coded = false
+	case e == parquet.Encodings.RLE && h.typ.Kind == sqltype.KindBool:
+		if len(data) < 4 {
+			return errFewValues
 		}
-		return l.raw[:n]
-	}, func(at, n int) {
-		if l.convert != nil {
-			l.convert(out[at:at+n], l.raw[:n])
-		}
-	})
-	if err != nil {
-		return col, err
+		h.coded, h.codes = true, hybrid{src: data[4:], width: 1}
+	default:
+		h.coded = false
+		return h.settle(&h.page, h.width)
 	}
-	if err := l.validity(im, &col, n, values); err != nil {
-		return col, err
-	}
-	if values < n {
-		spread(out, l.defs[:n], values)
-	}
-	col.Vec.Data, err = im.place(&l.c.data, bytesOf(out))
-	return col, err
+	return nil
 }
 
-// spread moves dense values to their rows; a NULL's row gets a zero.
-func spread[D any](out []D, defs []int16, values int) {
+// present says how many of the next rows, up to n, lie in the page, and how
+// many of them are not NULL. They are rows at and on of the batch.
+func (h *leafHead) present(at, n int) (rows, values int, err error) {
+	rows = min(n, h.left)
+	h.left -= rows
+	if !h.nullable {
+		return rows, rows, nil
+	}
+	values, err = h.page.present.flags(h.bits, at, rows)
+	h.nulls = h.nulls || values < rows
+	return rows, values, err
+}
+
+// validity is the bitmap's address, 0 when nothing is NULL.
+func (h *leafHead) validity() (device.Ptr, error) {
+	if !h.nulls {
+		return 0, nil
+	}
+	return h.mask.address(h.im, 0, len(h.bits)*8)
+}
+
+func (h *leafHead) close() {
+	h.mask.release()
+	h.pages.close()
+}
+
+// spread moves values that lie together to their rows, which are bits at and
+// on of mask. What is NULL gets a zero.
+func spread[D any](out []D, mask []uint64, at, values int) {
 	var zero D
-	for i := len(out) - 1; i >= 0; i-- {
-		if defs[i] == 0 {
+	for i := len(out) - 1; i >= values; i-- { // the first ones are where they belong
+		if b := at + i; mask[b/64]>>(b%64)&1 == 0 {
 			out[i] = zero
 			continue
 		}
@@ -145,224 +142,359 @@ func spread[D any](out []D, defs []int16, values int) {
 	}
 }
 
-// textLeaf reads text and bytes.
-type textLeaf[P ~[]byte] struct {
-	leafHead[P]
-	raw     []P
-	bytes   []byte
-	offsets []int64 // of dense values, then of rows
+// fixedLeaf reads values of fixed width, in the engine's form D.
+type fixedLeaf[D any] struct {
+	leafHead
+	plain   plain[D]
+	dict    []D
+	dictMem room
+	values  room
+	scratch [codeRun]uint32
 }
 
-func (l *textLeaf[P]) read(im *Importer, n int) (Column, error) {
+// codeRun is how many codes are unpacked at a time: they stay in the nearest cache.
+const codeRun = 1024
+
+func (l *fixedLeaf[D]) read(n int) (Column, error) {
 	col := Column{Type: l.typ}
-	if cap(l.raw) < n {
-		l.raw = make([]P, n)
-		l.offsets = make([]int64, n+1)
+	if err := l.start(n); err != nil {
+		return col, err
 	}
-	l.bytes = l.bytes[:0]
-	offsets := l.offsets[:n+1]
-	values, err := l.fill(n, func(_, n int) []P { return l.raw[:n] }, func(at, n int) {
-		for i, s := range l.raw[:n] { // a page's memory is good until the next page
-			l.bytes = append(l.bytes, s...)
-			offsets[at+i+1] = int64(len(l.bytes))
-		}
-	})
+	out, err := roomOf[D](&l.values, l.im, n)
 	if err != nil {
 		return col, err
 	}
-	if err := l.validity(im, &col, n, values); err != nil {
-		return col, err
-	}
-	if values < n { // a NULL's text is empty: it ends where the one before ends
-		for i := n; i > 0; i-- {
-			offsets[i] = offsets[values]
-			values -= int(l.defs[i-1])
+	for done := 0; done < n; {
+		if l.left == 0 {
+			l.release() // values are copied out of their pages
 		}
+		if err := l.turn(l.dictionary); err != nil {
+			return col, err
+		}
+		rows, values, err := l.present(done, n-done)
+		if err == nil {
+			err = l.decode(out[done : done+values])
+		}
+		if err != nil {
+			return col, err
+		}
+		if values < rows {
+			spread(out[done:done+rows], l.bits, done, values)
+		}
+		done += rows
 	}
-	return col, importStrings(im, &l.c, &col, offsets, l.bytes)
+	if col.Vec.Valid, err = l.validity(); err == nil {
+		col.Vec.Data, err = l.values.address(l.im, 0, l.values.size)
+	}
+	return col, err
 }
 
-// codeLeaf reads text that the file keeps as codes, as codes.
-type codeLeaf struct {
-	r *pqarrow.ColumnReader
-	c importColumn
-	a arrow.Array // the last batch points into it
+func (l *fixedLeaf[D]) dictionary(pg *page) (err error) {
+	if l.dict != nil {
+		return errTwoDicts
+	}
+	if pg.values > len(pg.data) { // no value is less than a byte
+		return errFewValues
+	}
+	if l.dict, err = roomOf[D](&l.dictMem, l.im, pg.values); err == nil {
+		_, err = l.plain(l.dict, pg.data)
+	}
+	return err
 }
 
-func (l *codeLeaf) read(im *Importer, n int) (Column, error) {
-	l.drop()
-	chunks, err := l.r.NextBatch(int64(n))
-	if err != nil {
-		return Column{}, err
+// decode takes the next values of the page.
+func (l *fixedLeaf[D]) decode(out []D) error {
+	if !l.coded {
+		n, err := l.plain(out, l.page.data)
+		if err == nil {
+			l.page.skip(n)
+		}
+		return err
 	}
-	if chunks.Len() != n {
-		return Column{}, fmt.Errorf("%d values where %d were promised", chunks.Len(), n)
+	dict := l.dict
+	if len(dict) == 0 && len(out) > 0 {
+		return errNoDictionary
 	}
-	l.a, err = array.Concatenate(chunks.Chunks(), memory.DefaultAllocator)
-	if err != nil {
-		return Column{}, err
+	for len(out) > 0 {
+		codes := l.scratch[:min(codeRun, len(out))]
+		if err := l.codes.read(codes); err != nil {
+			return err
+		}
+		part := out[:len(codes)]
+		for i, c := range codes {
+			if uint(c) >= uint(len(dict)) {
+				return badCode(c, len(dict))
+			}
+			part[i] = dict[c]
+		}
+		out = out[len(codes):]
 	}
-	return im.column(&l.c, l.a, n)
-}
-
-func (l *codeLeaf) drop() {
-	if l.a != nil {
-		l.a.Release()
-		l.a = nil
-	}
-}
-
-func (l *codeLeaf) Close() error {
-	l.drop()
-	l.r.Release()
 	return nil
 }
 
-// newLeaf makes the reader of a column of Arrow type a.
-func newLeaf(chunk file.ColumnChunkReader, a arrow.DataType, t sqltype.Type) (leaf, error) {
-	nullable := chunk.Descriptor().MaxDefinitionLevel() > 0
-	switch c := chunk.(type) {
-	case *file.BooleanColumnChunkReader:
-		return newFixed[bool, bool](c, t, nullable, nil), nil
-	case *file.Int32ColumnChunkReader:
-		return int32Leaf(c, a, t, nullable)
-	case *file.Int64ColumnChunkReader:
-		return int64Leaf(c, a, t, nullable)
-	case *file.Int96ColumnChunkReader:
-		return newFixed(c, t, nullable, int96Micros), nil
-	case *file.Float32ColumnChunkReader:
-		return newFixed[float32, float32](c, t, nullable, nil), nil
-	case *file.Float64ColumnChunkReader:
-		return newFixed[float64, float64](c, t, nullable, nil), nil
-	case *file.ByteArrayColumnChunkReader:
-		return bytesLeaf(c, t, nullable), nil
-	case *file.FixedLenByteArrayColumnChunkReader:
-		if a.ID() == arrow.FLOAT16 {
-			return newFixed(c, t, nullable, halves), nil
+func badCode(c uint32, n int) error { return fmt.Errorf("code %d of a dictionary of %d", c, n) }
+
+func (l *fixedLeaf[D]) Close() error {
+	l.dictMem.release()
+	l.values.release()
+	l.close()
+	return nil
+}
+
+// textLeaf reads text and bytes. A batch has codes when all its pages do and
+// its rows may repeat values; else it has views.
+type textLeaf struct {
+	leafHead
+	rows     int // the most of a batch
+	dict     []kernels.View
+	dictMem  room
+	dictPage *room    // where the bytes of the dictionary lie
+	batch    []uint32 // the rows of the batch that are read as codes
+	codeMem  room
+	viewMem  room
+}
+
+func (l *textLeaf) read(n int) (Column, error) {
+	col := Column{Type: l.typ}
+	l.release(l.page.room, l.dictPage)
+	if err := l.start(n); err != nil {
+		return col, err
+	}
+	if err := l.turn(l.dictionary); err != nil {
+		return col, err
+	}
+	l.batch = nil
+	var err error
+	if len(l.dict) > 0 && len(l.dict) <= l.rows {
+		if err = l.readCodes(n); err != nil {
+			return col, err
 		}
-		return bytesLeaf(c, t, nullable), nil
 	}
-	return nil, fmt.Errorf("physical type %s is not known", chunk.Type())
-}
-
-func newFixed[P, D any](p pages[P], t sqltype.Type, nullable bool, convert func([]D, []P)) leaf {
-	return &fixedLeaf[P, D]{leafHead: leafHead[P]{pages: p, typ: t, nullable: nullable}, convert: convert}
-}
-
-// bytesLeaf reads text, or decimals written as big-endian bytes.
-func bytesLeaf[P ~[]byte](p pages[P], t sqltype.Type, nullable bool) leaf {
-	switch {
-	case t.Kind == sqltype.KindDecimal && t.Phys() == sqltype.PhysI64:
-		return newFixed(p, t, nullable, bigEndian64[P])
-	case t.Kind == sqltype.KindDecimal:
-		return newFixed(p, t, nullable, bigEndian128[P])
-	}
-	return &textLeaf[P]{leafHead: leafHead[P]{pages: p, typ: t, nullable: nullable}}
-}
-
-func int32Leaf(p pages[int32], a arrow.DataType, t sqltype.Type, nullable bool) (leaf, error) {
-	switch t.Phys() {
-	case sqltype.PhysI8:
-		return newFixed(p, t, nullable, narrow[int8, int32]), nil
-	case sqltype.PhysU8:
-		return newFixed(p, t, nullable, narrow[uint8, int32]), nil
-	case sqltype.PhysI16:
-		return newFixed(p, t, nullable, narrow[int16, int32]), nil
-	case sqltype.PhysU16:
-		return newFixed(p, t, nullable, narrow[uint16, int32]), nil
-	case sqltype.PhysI32, sqltype.PhysU32:
-		return newFixed[int32, int32](p, t, nullable, nil), nil
-	case sqltype.PhysI64: // a DECIMAL, or a TIME in milliseconds
-		by := int64(1)
-		if a.ID() == arrow.TIME32 {
-			by = 1000
+	if len(l.batch) == n {
+		col.Vec.DictLen = uint32(len(l.dict))
+		if col.Vec.Dict, err = l.dictMem.address(l.im, 0, l.dictMem.size); err == nil {
+			col.Vec.Data, err = l.codeMem.address(l.im, 0, l.codeMem.size)
 		}
-		return newFixed(p, t, nullable, func(dst []int64, src []int32) {
-			for i, v := range src {
-				dst[i] = int64(v) * by
-			}
-		}), nil
+	} else if err = l.readViews(n); err == nil {
+		col.Vec.Data, err = l.viewMem.address(l.im, 0, l.viewMem.size)
 	}
-	return nil, fmt.Errorf("type %s in 32 bits", t)
+	if err == nil {
+		col.Vec.Valid, err = l.validity()
+	}
+	return col, err
 }
 
-func int64Leaf(p pages[int64], a arrow.DataType, t sqltype.Type, nullable bool) (leaf, error) {
-	if t.Phys() == sqltype.PhysI128 {
-		return newFixed(p, t, nullable, func(dst []sqltype.Int128, src []int64) {
-			for i, v := range src {
-				dst[i] = sqltype.Int128Of(v)
-			}
-		}), nil
+// readCodes reads n rows into batch, or those before a page that has no codes.
+func (l *textLeaf) readCodes(n int) error {
+	out, err := roomOf[uint32](&l.codeMem, l.im, n)
+	if err != nil {
+		return err
 	}
-	unit := arrow.Microsecond
-	switch a := a.(type) {
-	case *arrow.TimestampType:
-		unit = a.Unit
-	case *arrow.Time64Type:
-		unit = a.Unit
-	}
-	num, den := perMicro(unit)
-	if num == 1 && den == 1 {
-		return newFixed[int64, int64](p, t, nullable, nil), nil
-	}
-	return newFixed(p, t, nullable, func(dst, src []int64) {
-		for i, v := range src {
-			dst[i] = floorQuo(v*num, den)
+	done := 0
+	for done < n {
+		if err := l.turn(l.dictionary); err != nil {
+			return err
 		}
-	}), nil
-}
-
-// narrow drops the high bits, which a writer filled with the sign.
-func narrow[D, S int8 | int16 | int32 | uint8 | uint16](dst []D, src []S) {
-	for i, v := range src {
-		dst[i] = D(v)
-	}
-}
-
-// int96Micros reads the old form of timestamps.
-func int96Micros(dst []int64, src []parquet.Int96) {
-	for i, v := range src {
-		dst[i] = v.ToTime().UnixMicro()
-	}
-}
-
-// halves reads 16-bit floating point.
-func halves(dst []float32, src []parquet.FixedLenByteArray) {
-	for i, v := range src {
-		dst[i] = float16.FromLEBytes(v).Float32()
-	}
-}
-
-// bigEndian64 reads two's complement of any length; what does not fit in 64
-// bits cannot be a DECIMAL of up to 18 digits.
-func bigEndian64[P ~[]byte](dst []int64, src []P) {
-	for i, s := range src {
-		if n := len(s); n >= 4 && n <= 8 { // two reads that overlap
-			hi, lo := binary.BigEndian.Uint32(s), binary.BigEndian.Uint32(s[n-4:])
-			more := 8 * (n - 4)
-			dst[i] = int64(int32(hi))<<more | int64(lo)&(1<<more-1)
-			continue
+		if !l.coded {
+			break
 		}
-		var v int64
-		if len(s) > 0 {
-			v = int64(int8(s[0]))
-			for _, b := range s[1:] {
-				v = v<<8 | int64(b)
-			}
+		rows, values, err := l.present(done, n-done)
+		if err == nil {
+			err = l.unpack(out[done : done+values])
 		}
-		dst[i] = v
+		if err != nil {
+			return err
+		}
+		if values < rows {
+			spread(out[done:done+rows], l.bits, done, values)
+		}
+		done += rows
 	}
+	l.batch = out[:done]
+	return nil
 }
 
-func bigEndian128[P ~[]byte](dst []sqltype.Int128, src []P) {
-	for i, s := range src {
-		var v sqltype.Int128
-		if len(s) > 0 {
-			v = sqltype.Int128Of(int64(int8(s[0])))
-			for _, b := range s[1:] {
-				v = sqltype.Int128{Hi: v.Hi<<8 | int64(v.Lo>>56), Lo: v.Lo<<8 | uint64(b)}
-			}
-		}
-		dst[i] = v
+// unpack takes the next codes of the page.
+func (l *textLeaf) unpack(out []uint32) error {
+	if len(out) == 0 {
+		return nil
 	}
+	if err := l.codes.read(out); err != nil {
+		return err
+	}
+	if c := slices.Max(out); int(c) >= len(l.dict) {
+		return badCode(c, len(l.dict))
+	}
+	return nil
+}
+
+// readViews reads n rows, the first of which are in batch.
+func (l *textLeaf) readViews(n int) error {
+	out, err := roomOf[kernels.View](&l.viewMem, l.im, n)
+	if err != nil {
+		return err
+	}
+	for i, c := range l.batch {
+		out[i] = l.dict[c]
+	}
+	done := len(l.batch)
+	for done < n {
+		if err := l.turn(l.dictionary); err != nil {
+			return err
+		}
+		rows, values, err := l.present(done, n-done)
+		if err == nil {
+			err = l.views(out[done : done+values])
+		}
+		if err != nil {
+			return err
+		}
+		if values < rows {
+			spread(out[done:done+rows], l.bits, done, values)
+		}
+		done += rows
+	}
+	return nil
+}
+
+// views takes the next values of the page.
+func (l *textLeaf) views(out []kernels.View) error {
+	if len(out) == 0 {
+		return nil
+	}
+	if !l.coded {
+		return l.plain(out, &l.page)
+	}
+	var scratch [codeRun]uint32
+	for len(out) > 0 {
+		codes := scratch[:min(codeRun, len(out))]
+		if err := l.unpack(codes); err != nil {
+			return err
+		}
+		for i, c := range codes {
+			out[i] = l.dict[c]
+		}
+		out = out[len(codes):]
+	}
+	return nil
+}
+
+func (l *textLeaf) dictionary(pg *page) (err error) {
+	if l.dictPage != nil {
+		return errTwoDicts
+	}
+	if pg.values > len(pg.data) {
+		return errFewValues
+	}
+	l.dictPage = pg.room
+	if l.dict, err = roomOf[kernels.View](&l.dictMem, l.im, pg.values); err == nil {
+		err = l.plain(l.dict, pg)
+	}
+	return err
+}
+
+// plain makes views of the next values of a page.
+func (l *textLeaf) plain(out []kernels.View, pg *page) error {
+	base, err := pg.address(l.im)
+	if err != nil {
+		return err
+	}
+	var n int
+	if l.width > 0 {
+		n, err = fixedViews(out, pg.data, base, l.width)
+	} else {
+		n, err = plainViews(out, pg.data, base)
+	}
+	if err != nil {
+		return err
+	}
+	if l.typ.Kind == sqltype.KindVarchar && !isASCII(pg.data[:n]) {
+		if err := l.checkText(len(out), pg.data); err != nil {
+			return err
+		}
+	}
+	pg.skip(n)
+	return nil
+}
+
+// plainViews makes views of values that have their lengths before them, and
+// gives the bytes that they take. data is at base.
+func plainViews(out []kernels.View, data []byte, base device.Ptr) (int, error) {
+	at := 0
+	for i := range out {
+		rest := data[at:]
+		if len(rest) < 4 {
+			return 0, errFewValues
+		}
+		n := int(binary.LittleEndian.Uint32(rest))
+		if n > len(rest)-4 {
+			return 0, errFewValues
+		}
+		switch {
+		case n > kernels.InlineLen: // the length and the first bytes stand as in a view
+			out[i] = kernels.View{Lo: binary.LittleEndian.Uint64(rest), Hi: uint64(base) + uint64(at) + 4}
+		case len(rest) < 16:
+			out[i] = makeView(rest[4:4+n], 0)
+		case n <= 4:
+			out[i] = kernels.View{Lo: binary.LittleEndian.Uint64(rest) & (1<<(32+8*n) - 1)}
+		default:
+			out[i] = kernels.View{Lo: binary.LittleEndian.Uint64(rest),
+				Hi: binary.LittleEndian.Uint64(rest[8:]) & (1<<(8*(n-4)) - 1)}
+		}
+		at += 4 + n
+	}
+	return at, nil
+}
+
+// fixedViews makes views of values of width bytes.
+func fixedViews(out []kernels.View, data []byte, base device.Ptr, width int) (int, error) {
+	if len(data)/width < len(out) {
+		return 0, errFewValues
+	}
+	for i := range out {
+		at := i * width
+		out[i] = makeView(data[at:at+width], base+device.Ptr(at))
+	}
+	return len(out) * width, nil
+}
+
+// isASCII reports that no byte has its highest bit.
+func isASCII(b []byte) bool {
+	for ; len(b) >= 32; b = b[32:] {
+		v := binary.LittleEndian.Uint64(b) | binary.LittleEndian.Uint64(b[8:]) |
+			binary.LittleEndian.Uint64(b[16:]) | binary.LittleEndian.Uint64(b[24:])
+		if v&0x8080808080808080 != 0 {
+			return false
+		}
+	}
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// checkText checks the next n values of data, which are whole.
+func (l *textLeaf) checkText(n int, data []byte) error {
+	for range n {
+		size := l.width
+		if size == 0 {
+			size = int(binary.LittleEndian.Uint32(data))
+			data = data[4:]
+		}
+		if !utf8.Valid(data[:size]) {
+			return fmt.Errorf("text is not UTF-8: %q", data[:min(size, 40)])
+		}
+		data = data[size:]
+	}
+	return nil
+}
+
+func (l *textLeaf) Close() error {
+	l.dictMem.release()
+	l.codeMem.release()
+	l.viewMem.release()
+	l.close()
+	return nil
 }
