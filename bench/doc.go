@@ -4,6 +4,7 @@
 //	go run . tpch  -sf 1        the 22 queries of TPC-H
 //	go run . point -rows 10e6   SELECT 1 and a prepared lookup by primary key
 //	go run . scan  -sf 1        a scan of a Parquet file
+//	go run . cancel -rows 5e6   how soon a cancelled query of gpusql's ends
 //
 //	tests/tpch ─▶ data/*.parquet ─▶ gpusql ─┐
 //	                             ─▶ DuckDB ─┼─▶ answers equal? ─▶ times, ratios

@@ -35,7 +35,9 @@
 //  5. Rows of a node are given once: by many operators that share a dispenser,
 //     or by the one that claims the node.
 //  6. Small inputs are read by the caller: no goroutine is started for them.
-//  7. A context's end is seen at every batch, and in every loop over pairs.
+//  7. A context's end is seen before every step: a worker's stream asks (see
+//     device.Watched), and a step that works on more than a batch is a loop of
+//     launches.
 //  8. A panic is an error of the query that met it.
 //  9. Only columns of text have dictionaries above a scan.
 //  10. No operator looks at device memory: it launches steps and downloads

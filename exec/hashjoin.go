@@ -214,24 +214,35 @@ func (j *hashJoin) build(ctx context.Context) error {
 	if st.match, err = j.matchable(vecs, st.rows.n, &st.matchOf); err != nil {
 		return err
 	}
-	if st.match != 0 && st.rows.n > 0 {
-		var idx arrow.Slab
-		defer idx.Release()
-		p, err := idx.Reserve(mem, kernels.SelectBytes(st.rows.n))
-		if err != nil {
+	if st.match != 0 && j.shape.n.NullAware {
+		if err := st.lookForNull(s, mem); err != nil {
 			return err
 		}
-		some, err := kernels.SelectBits(s, st.match, 0, st.rows.n, p)
-		if err != nil {
-			return err
-		}
-		st.hasNull = some < st.rows.n
 	}
 	if err := st.fill(j.w, vecs, j.shape); err != nil {
 		return err
 	}
 	st.table = kernels.NewJoinTable(mem, j.shape.layout, j.w.q.env.HashZero)
 	return st.table.Build(s, vecs, st.rows.n, st.match)
+}
+
+// lookForNull sees whether all rows may match.
+func (st *joinShared) lookForNull(s device.Stream, mem device.Allocator) error {
+	var idx arrow.Slab
+	defer idx.Release()
+	p, err := idx.Reserve(mem, kernels.SelectBytes(min(st.rows.n, pieceRows)))
+	if err != nil {
+		return err
+	}
+	for at := 0; at < st.rows.n && !st.hasNull; at += pieceRows {
+		n := min(pieceRows, st.rows.n-at)
+		some, err := kernels.SelectBits(s, st.match, at, n, p)
+		if err != nil {
+			return err
+		}
+		st.hasNull = some < n
+	}
+	return nil
 }
 
 // matchable is the bitmap of the rows that may match: no key is NULL that must

@@ -29,10 +29,11 @@ type query struct {
 }
 
 // worker is one of the goroutines that run a query: a stream and what only it
-// may touch.
+// may touch. The stream watches the context that the worker runs under, so that
+// every step sees its end.
 type worker struct {
 	q      *query
-	stream device.Stream
+	stream *device.Watched
 }
 
 // Open makes the operator that runs a plan. It reads nothing: the first Next
@@ -47,7 +48,7 @@ func Open(env *Env, p *planner.Plan) (_ Operator, err error) {
 		q.batchRows = traits.BatchRows
 	}
 	defer recoverTo(&err)
-	w, err := q.newWorker()
+	w, err := q.newWorker(nil) // Next knows the context
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +75,7 @@ func (r *root) Next(ctx context.Context) (b *arrow.Batch, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, coded(err)
 	}
+	r.w.stream.Ask = ctx.Err
 	b, err = r.op.Next(ctx)
 	return b, coded(err)
 }
@@ -133,25 +135,29 @@ func recoverTo(err *error) {
 	}
 }
 
-// newWorker takes a stream that is idle, or opens one.
-func (q *query) newWorker() (*worker, error) {
+// newWorker takes a stream that is idle, or opens one. ask tells it to stop.
+func (q *query) newWorker(ask func() error) (*worker, error) {
+	s, err := q.stream()
+	if err != nil {
+		return nil, err
+	}
+	return &worker{q: q, stream: &device.Watched{Stream: s, Ask: ask}}, nil
+}
+
+func (q *query) stream() (device.Stream, error) {
 	top := q.top()
 	top.mu.Lock()
 	defer top.mu.Unlock()
 	if n := len(top.idle); n > 0 {
 		s := top.idle[n-1]
 		top.idle = top.idle[:n-1]
-		return &worker{q: q, stream: s}, nil
+		return s, nil
 	}
 	if s := q.env.Stream; s != nil && !top.lent() {
 		top.states[lentStream{}] = true
-		return &worker{q: q, stream: s}, nil
+		return s, nil
 	}
-	s, err := q.env.Device.NewStream()
-	if err != nil {
-		return nil, err
-	}
-	return &worker{q: q, stream: s}, nil
+	return q.env.Device.NewStream()
 }
 
 // lentStream keys the note that the caller's stream was taken.
@@ -177,7 +183,7 @@ func (q *query) release(w *worker) {
 	top := q.top()
 	top.mu.Lock()
 	defer top.mu.Unlock()
-	top.idle = append(top.idle, w.stream)
+	top.idle = append(top.idle, w.stream.Stream)
 }
 
 // onClose has f run when the query ends.
@@ -280,7 +286,7 @@ func (w *worker) runWide(ctx context.Context, n planner.Node, width int, body fu
 // runOne is one worker's share of run.
 func (q *query) runOne(ctx context.Context, n planner.Node, body func(context.Context, *worker, Operator) error) (err error) {
 	defer recoverTo(&err)
-	w, err := q.newWorker()
+	w, err := q.newWorker(ctx.Err)
 	if err != nil {
 		return err
 	}

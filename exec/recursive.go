@@ -83,6 +83,7 @@ func (r *recursion) take(ctx context.Context, w *worker, op Operator, next *rowS
 			return err
 		}
 		if r.seen != nil {
+			r.seen.w = w // of this round
 			if b, err = r.seen.pick(b, kernels.PickFresh); err != nil {
 				return err
 			}

@@ -76,12 +76,16 @@ var (
 
 // Copy copies n bytes that do not overlap.
 func Copy(s device.Stream, dst, src device.Ptr, n int) error {
-	return device.Launch(s, copyBytes, n, copyArgs{dst, src})
+	return piecesOf(pieceBytes(s), n, func(lo, hi int) error {
+		return device.Launch(s, copyBytes, hi-lo, copyArgs{dst + device.Ptr(lo), src + device.Ptr(lo)})
+	})
 }
 
 // Zero clears n bytes.
 func Zero(s device.Stream, dst device.Ptr, n int) error {
-	return device.Launch(s, zeroBytes, n, copyArgs{Dst: dst})
+	return piecesOf(pieceBytes(s), n, func(lo, hi int) error {
+		return device.Launch(s, zeroBytes, hi-lo, copyArgs{Dst: dst + device.Ptr(lo)})
+	})
 }
 
 type ownArgs struct {

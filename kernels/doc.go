@@ -39,6 +39,9 @@
 //  8. The results of a Program have the form of their type, whatever form they
 //     were computed in; a Speculative instruction never gives a wrong value, it
 //     gives the batch to Program.Wide.
-//  9. NaN equals NaN and is above all numbers, -0 equals 0, strings compare by
+//  9. A launch works on a few batches at most. A step that is given rows without
+//     bound is a loop of launches (see pieces), so that a stream that is watched
+//     can end it.
+//  10. NaN equals NaN and is above all numbers, -0 equals 0, strings compare by
 //     bytes, intervals by their length with months of 30 days.
 package kernels

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/sqltype"
@@ -51,14 +52,13 @@ func NewGroups(m device.Allocator, l KeyLayout, hashZero bool) *Groups {
 // Len is the number of groups.
 func (g *Groups) Len() int { return g.n }
 
-type wordSlot struct {
-	key uint64
-	id  uint32
-	_   uint32
-}
+// packed is a key in one or two words.
+type packed interface{ uint64 | [2]uint64 }
 
-type pairSlot struct {
-	key [2]uint64
+// slot is a place of a hash table of packed keys; id is a number+1, 0 in one
+// that is free.
+type slot[K packed] struct {
+	key K
 	id  uint64
 }
 
@@ -67,6 +67,7 @@ type findArgs struct {
 	Slots, Count           device.Ptr
 	GroupKeys, GroupHashes device.Ptr
 	Mask                   uint64
+	First                  uint64      // slotWord and its like: the number of the first group
 	Columns                []keyColumn // KeyColumns
 }
 
@@ -78,11 +79,11 @@ type keyColumn struct {
 }
 
 var (
-	findWord    = &device.Kernel[findArgs]{Name: "group_word", Host: findWordHost}
-	findPair    = &device.Kernel[findArgs]{Name: "group_pair", Host: findPairHost}
+	findWord    = &device.Kernel[findArgs]{Name: "group_word", Host: findPackedHost[uint64]}
+	findPair    = &device.Kernel[findArgs]{Name: "group_pair", Host: findPackedHost[[2]uint64]}
 	findColumns = &device.Kernel[findArgs]{Name: "group_columns", Host: findColumnsHost}
-	slotWord    = &device.Kernel[findArgs]{Name: "slot_word", Host: slotWordHost}
-	slotPair    = &device.Kernel[findArgs]{Name: "slot_pair", Host: slotPairHost}
+	slotWord    = &device.Kernel[findArgs]{Name: "slot_word", Host: slotPackedHost[uint64]}
+	slotPair    = &device.Kernel[findArgs]{Name: "slot_pair", Host: slotPackedHost[[2]uint64]}
 	slotColumns = &device.Kernel[findArgs]{Name: "slot_columns", Host: slotColumnsHost}
 )
 
@@ -175,16 +176,17 @@ func (g *Groups) settle(s device.Stream) error {
 	return nil
 }
 
-func (g *Groups) slotBytes() int {
-	switch g.layout.Form {
+// slotBytes is the size of a slot of a hash table of such keys.
+func (l *KeyLayout) slotBytes() int {
+	switch l.Form {
 	case KeyWord:
-		return 16
+		return int(unsafe.Sizeof(slot[uint64]{}))
 	case KeyPair:
-		return 24
+		return int(unsafe.Sizeof(slot[[2]uint64]{}))
 	case KeyColumns:
 		return 8
 	default:
-		panic(fmt.Sprintf("kernels: key form %d", g.layout.Form))
+		panic(fmt.Sprintf("kernels: key form %d", l.Form))
 	}
 }
 
@@ -228,19 +230,24 @@ func (g *Groups) reserve(s device.Stream, n int) error {
 }
 
 func (g *Groups) rehash(s device.Stream, slots int) error {
-	b, err := g.mem.Alloc(slots * g.slotBytes())
+	b, err := g.mem.Alloc(slots * g.layout.slotBytes())
 	if err != nil {
 		return err
 	}
 	g.slots.Release()
 	g.slots, g.mask = b, uint64(slots-1)
-	if err := Zero(s, b.Ptr(), slots*g.slotBytes()); err != nil {
+	if err := Zero(s, b.Ptr(), slots*g.layout.slotBytes()); err != nil {
 		return err
 	}
-	var a findArgs
-	g.fill(&a)
 	k := map[KeyForm]*device.Kernel[findArgs]{KeyWord: slotWord, KeyPair: slotPair, KeyColumns: slotColumns}[g.layout.Form]
-	return device.Launch(s, k, g.n, a)
+	return pieces(s, g.n, func(lo, hi int) error {
+		var a findArgs
+		g.fill(&a)
+		a.First = uint64(lo)
+		a.GroupKeys += device.Ptr(lo * g.layout.Width())
+		a.GroupHashes += device.Ptr(lo * 8)
+		return device.Launch(s, k, hi-lo, a)
+	})
 }
 
 // Key writes column i of the keys of groups lo to hi to dst, which has a
@@ -274,15 +281,15 @@ func (g *Groups) Release() {
 	g.heap.Release()
 }
 
-func findWordHost(a *findArgs, lo, hi int) {
-	keys := device.View[uint64](a.Keys, hi)
+func findPackedHost[K packed](a *findArgs, lo, hi int) {
+	keys := device.View[K](a.Keys, hi)
 	hashes := device.View[uint64](a.Hashes, hi)[:len(keys)]
 	ids := device.View[uint32](a.IDs, hi)[:len(keys)]
-	slots := device.View[wordSlot](a.Slots, int(a.Mask)+1)
+	slots := device.View[slot[K]](a.Slots, int(a.Mask)+1)
 	count := &device.View[uint64](a.Count, 1)[0]
-	groupKeys := device.View[uint64](a.GroupKeys, maxRows)
+	groupKeys := device.View[K](a.GroupKeys, maxRows)
 	groupHashes := device.View[uint64](a.GroupHashes, maxRows)
-	n := uint32(*count)
+	n := *count
 	for i, key := range keys {
 		for p := hashes[i] & a.Mask; ; p = (p + 1) & a.Mask {
 			s := &slots[p]
@@ -292,38 +299,12 @@ func findWordHost(a *findArgs, lo, hi int) {
 				n++
 			}
 			if s.key == key {
-				ids[i] = s.id - 1
+				ids[i] = uint32(s.id) - 1
 				break
 			}
 		}
 	}
-	*count = uint64(n)
-}
-
-func findPairHost(a *findArgs, lo, hi int) {
-	keys := device.View[[2]uint64](a.Keys, hi)
-	hashes := device.View[uint64](a.Hashes, hi)[:len(keys)]
-	ids := device.View[uint32](a.IDs, hi)[:len(keys)]
-	slots := device.View[pairSlot](a.Slots, int(a.Mask)+1)
-	count := &device.View[uint64](a.Count, 1)[0]
-	groupKeys := device.View[[2]uint64](a.GroupKeys, maxRows)
-	groupHashes := device.View[uint64](a.GroupHashes, maxRows)
-	n := uint32(*count)
-	for i, key := range keys {
-		for p := hashes[i] & a.Mask; ; p = (p + 1) & a.Mask {
-			s := &slots[p]
-			if s.id == 0 {
-				s.key, s.id = key, uint64(n+1)
-				groupKeys[n], groupHashes[n] = key, hashes[i]
-				n++
-			}
-			if s.key == key {
-				ids[i] = uint32(s.id - 1)
-				break
-			}
-		}
-	}
-	*count = uint64(n)
+	*count = n
 }
 
 func findColumnsHost(a *findArgs, lo, hi int) {
@@ -407,29 +388,16 @@ func storeAt[T any](k *keyColumn, i, g int) {
 	device.View[T](k.Dst.Data, g+1)[g] = device.View[T](k.Src.Data, i+1)[i]
 }
 
-func slotWordHost(a *findArgs, lo, hi int) {
-	keys := device.View[uint64](a.GroupKeys, hi)
+func slotPackedHost[K packed](a *findArgs, lo, hi int) {
+	keys := device.View[K](a.GroupKeys, hi)
 	hashes := device.View[uint64](a.GroupHashes, hi)
-	slots := device.View[wordSlot](a.Slots, int(a.Mask)+1)
+	slots := device.View[slot[K]](a.Slots, int(a.Mask)+1)
 	for g, key := range keys {
 		p := hashes[g] & a.Mask
 		for slots[p].id != 0 {
 			p = (p + 1) & a.Mask
 		}
-		slots[p] = wordSlot{key: key, id: uint32(g + 1)}
-	}
-}
-
-func slotPairHost(a *findArgs, lo, hi int) {
-	keys := device.View[[2]uint64](a.GroupKeys, hi)
-	hashes := device.View[uint64](a.GroupHashes, hi)
-	slots := device.View[pairSlot](a.Slots, int(a.Mask)+1)
-	for g, key := range keys {
-		p := hashes[g] & a.Mask
-		for slots[p].id != 0 {
-			p = (p + 1) & a.Mask
-		}
-		slots[p] = pairSlot{key: key, id: uint64(g + 1)}
+		slots[p] = slot[K]{key: key, id: a.First + uint64(g) + 1}
 	}
 }
 
@@ -441,6 +409,6 @@ func slotColumnsHost(a *findArgs, lo, hi int) {
 		for slots[p] != 0 {
 			p = (p + 1) & a.Mask
 		}
-		slots[p] = h&^(1<<32-1) | uint64(g+1)
+		slots[p] = h&^(1<<32-1) | (a.First + uint64(g) + 1)
 	}
 }

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/sqltype"
@@ -108,7 +109,7 @@ func (g *Groups) domain(s device.Stream, key *Vec, p sqltype.Phys, n int) (domai
 	case sqltype.PhysStr:
 		return domain{0, uint64(key.DictLen)}, key.Dict != 0, nil
 	case sqltype.PhysI16, sqltype.PhysI32, sqltype.PhysI64:
-		low, high, err := keyRange(s, *key, p, n, g.ctl.Ptr()+16)
+		low, high, err := keyRange(s, *key, p, n, key.Valid, g.ctl.Ptr()+16)
 		if low > high {
 			return domain{0, 1}, true, err // all are NULL
 		}
@@ -119,15 +120,22 @@ func (g *Groups) domain(s device.Stream, key *Vec, p sqltype.Phys, n int) (domai
 	}
 }
 
-// keyRange is the lowest and the highest of n values that are not NULL;
-// scratch is 16 bytes.
-func keyRange(s device.Stream, key Vec, p sqltype.Phys, n int, scratch device.Ptr) (low, high int64, err error) {
-	if err := device.Launch(s, rangeKernels[p], n, joinArgs{Key: key, Skip: key.Valid, Low: scratch}); err != nil {
-		return 0, 0, err
-	}
-	var c [16]byte
-	err = s.Download(c[:], scratch)
-	return int64(binary.LittleEndian.Uint64(c[:])), int64(binary.LittleEndian.Uint64(c[8:])), err
+// keyRange is the lowest and the highest of those of n values that are 1 in the
+// bitmap match (0: of all); scratch is 16 bytes.
+func keyRange(s device.Stream, key Vec, p sqltype.Phys, n int, match, scratch device.Ptr) (low, high int64, err error) {
+	low, high = math.MaxInt64, math.MinInt64
+	err = pieces(s, n, func(lo, hi int) error {
+		a := joinArgs{Key: key.from(lo, p.Width()), Skip: bitsFrom(match, lo), Low: scratch}
+		if err := device.Launch(s, rangeKernels[p], hi-lo, a); err != nil {
+			return err
+		}
+		var c [16]byte
+		err := s.Download(c[:], scratch)
+		low = min(low, int64(binary.LittleEndian.Uint64(c[:])))
+		high = max(high, int64(binary.LittleEndian.Uint64(c[8:])))
+		return err
+	})
+	return low, high, err
 }
 
 // places writes to ids the place of each row's cell among those in use, and

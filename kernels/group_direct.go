@@ -49,7 +49,7 @@ var directFind = [sqltype.NumPhys]*device.Kernel[directArgs]{
 // findDirect is Find by value; false when the keys are not dense.
 func (g *Groups) findDirect(s device.Stream, key Vec, n int, ids device.Ptr) (bool, error) {
 	p := g.layout.Phys[0]
-	low, high, err := keyRange(s, key, p, n, g.ctl.Ptr()+16)
+	low, high, err := keyRange(s, key, p, n, key.Valid, g.ctl.Ptr()+16)
 	if err != nil {
 		return false, err
 	}
@@ -130,7 +130,10 @@ func (g *Groups) leaveDirect(s device.Stream) error {
 	if err := g.hashes.Extend(g.mem, s, 0, g.n*8); err != nil {
 		return err
 	}
-	return g.layout.Hash(s, nil, g.packed.Ptr(), g.n, g.hashes.Ptr(), g.zero)
+	return pieces(s, g.n, func(lo, hi int) error {
+		keys, hashes := g.packed.Ptr()+device.Ptr(lo*g.layout.Width()), g.hashes.Ptr()+device.Ptr(lo*8)
+		return g.layout.Hash(s, nil, keys, hi-lo, hashes, g.zero)
+	})
 }
 
 func directFindHost[T int8 | int16 | int32 | int64, U uint8 | uint16 | uint32 | uint64](a *directArgs, lo, hi int) {

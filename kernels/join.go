@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/bits"
 
 	"github.com/gpusql/gpusql/device"
@@ -48,9 +47,9 @@ type joinArgs struct {
 	Base          int64
 	Heads         device.Ptr
 	Columns       []keyColumn
-	Width         uint32
+	First         uint32 // build: the number of the first row
 	_             uint32
-	Low, High     device.Ptr
+	Low           device.Ptr
 	Probes, Build device.Ptr
 	Cursor        device.Ptr
 	Cap           int64
@@ -69,22 +68,13 @@ func (t *JoinTable) Build(s device.Stream, keys []Vec, n int, match device.Ptr) 
 	}
 	t.next = next
 	if len(t.layout.Phys) == 1 && !t.zero && !t.layout.nullBit[0] {
-		if k := rangeKernels[t.layout.Phys[0]]; k != nil {
-			if ok, err := t.buildDirect(s, k, n, match); ok || err != nil {
+		if rangeKernels[t.layout.Phys[0]] != nil {
+			if ok, err := t.buildDirect(s, n, match); ok || err != nil {
 				return err
 			}
 		}
 	}
-	size := 8
-	switch t.layout.Form {
-	case KeyWord:
-		size = 16
-	case KeyPair:
-		size = 24
-	case KeyColumns:
-	default:
-		panic(fmt.Sprintf("kernels: key form %d", t.layout.Form))
-	}
+	size := t.layout.slotBytes()
 	slots := 1 << bits.Len(uint(n*2))
 	if t.slots, err = t.mem.Alloc(slots * size); err != nil {
 		return err
@@ -95,14 +85,19 @@ func (t *JoinTable) Build(s device.Stream, keys []Vec, n int, match device.Ptr) 
 	}
 	var scratch Array
 	defer scratch.Release()
-	a, err := t.hashed(s, keys, n, match, &scratch)
-	if err != nil {
-		return err
-	}
-	for i := range a.Columns {
-		a.Columns[i].Src = keys[i]
-	}
-	return device.Launch(s, map[KeyForm]*device.Kernel[joinArgs]{KeyWord: joinBuildWord, KeyPair: joinBuildPair, KeyColumns: joinBuildColumns}[t.layout.Form], n, a)
+	run := make([]Vec, len(keys))
+	k := map[KeyForm]*device.Kernel[joinArgs]{KeyWord: joinBuildWord, KeyPair: joinBuildPair, KeyColumns: joinBuildColumns}[t.layout.Form]
+	return piecesBack(s, n, func(lo, hi int) error {
+		for i := range keys {
+			run[i] = keys[i].from(lo, t.layout.Phys[i].Width())
+		}
+		a, err := t.hashed(s, run, hi-lo, bitsFrom(match, lo), &scratch)
+		if err != nil {
+			return err
+		}
+		a.First, a.Next = uint32(lo), a.Next+device.Ptr(lo*4)
+		return device.Launch(s, k, hi-lo, a)
+	})
 }
 
 // hashed packs and hashes n keys into scratch.
@@ -145,22 +140,17 @@ func (l *KeyLayout) Hash(s device.Stream, keys []Vec, packed device.Ptr, n int, 
 // bytes, and a slot of a hash table is 16, twice a row.
 const directSlack = 16
 
-func (t *JoinTable) buildDirect(s device.Stream, k *device.Kernel[joinArgs], n int, match device.Ptr) (bool, error) {
-	a := joinArgs{Key: t.keys[0], Skip: match, Low: t.next.Ptr()}
+func (t *JoinTable) buildDirect(s device.Stream, n int, match device.Ptr) (bool, error) {
+	p := t.layout.Phys[0]
 	b, err := t.mem.Alloc(64)
 	if err != nil {
 		return false, err
 	}
 	defer b.Release()
-	a.Low = b.Ptr()
-	if err := device.Launch(s, k, n, a); err != nil {
+	low, high, err := keyRange(s, t.keys[0], p, n, match, b.Ptr())
+	if err != nil {
 		return false, err
 	}
-	var c [16]byte
-	if err := s.Download(c[:], a.Low); err != nil {
-		return false, err
-	}
-	low, high := int64(binary.LittleEndian.Uint64(c[:])), int64(binary.LittleEndian.Uint64(c[8:]))
 	if low > high {
 		low, high = 0, 0
 	}
@@ -175,8 +165,11 @@ func (t *JoinTable) buildDirect(s device.Stream, k *device.Kernel[joinArgs], n i
 	if err := Zero(s, t.slots.Ptr(), int(t.span)*4); err != nil {
 		return false, err
 	}
-	a.Slots, a.Next, a.Base, a.Span = t.slots.Ptr(), t.next.Ptr(), t.base, t.span
-	return true, device.Launch(s, directBuildKernels[t.layout.Phys[0]], n, a)
+	return true, piecesBack(s, n, func(lo, hi int) error {
+		a := joinArgs{Key: t.keys[0].from(lo, p.Width()), Skip: bitsFrom(match, lo), Slots: t.slots.Ptr(), Next: t.next.Ptr() + device.Ptr(lo*4),
+			Base: t.base, Span: t.span, First: uint32(lo)}
+		return device.Launch(s, directBuildKernels[p], hi-lo, a)
+	})
 }
 
 // Heads writes for each of n keys the first row+1 with that key, 0 for none,

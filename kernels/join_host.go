@@ -10,11 +10,11 @@ import (
 var (
 	joinPairs = &device.Kernel[joinArgs]{Name: "join_pairs", Host: joinPairsHost}
 
-	joinBuildWord    = &device.Kernel[joinArgs]{Name: "join_build_word", Host: joinBuildWordHost}
-	joinBuildPair    = &device.Kernel[joinArgs]{Name: "join_build_pair", Host: joinBuildPairHost}
+	joinBuildWord    = &device.Kernel[joinArgs]{Name: "join_build_word", Host: joinBuildHost[uint64]}
+	joinBuildPair    = &device.Kernel[joinArgs]{Name: "join_build_pair", Host: joinBuildHost[[2]uint64]}
 	joinBuildColumns = &device.Kernel[joinArgs]{Name: "join_build_columns", Host: joinBuildColumnsHost}
-	joinProbeWord    = &device.Kernel[joinArgs]{Name: "join_probe_word", Host: joinProbeWordHost}
-	joinProbePair    = &device.Kernel[joinArgs]{Name: "join_probe_pair", Host: joinProbePairHost}
+	joinProbeWord    = &device.Kernel[joinArgs]{Name: "join_probe_word", Host: joinProbeHost[uint64]}
+	joinProbePair    = &device.Kernel[joinArgs]{Name: "join_probe_pair", Host: joinProbeHost[[2]uint64]}
 	joinProbeColumns = &device.Kernel[joinArgs]{Name: "join_probe_columns", Host: joinProbeColumnsHost}
 
 	rangeKernels       = joinIntKernels("join_range", keyRangeHost[int8], keyRangeHost[int16], keyRangeHost[int32], keyRangeHost[int64])
@@ -59,7 +59,7 @@ func directBuildHost[T int8 | int16 | int32 | int64](a *joinArgs, lo, hi int) {
 		}
 		s := &slots[int64(keys[i])-a.Base]
 		next[i] = *s
-		*s = uint32(i + 1)
+		*s = a.First + uint32(i) + 1
 	}
 }
 
@@ -86,30 +86,10 @@ func directProbeHost[T int8 | int16 | int32 | int64](a *joinArgs, lo, hi int) {
 	}
 }
 
-func joinBuildWordHost(a *joinArgs, lo, hi int) {
-	keys := device.View[uint64](a.Keys, hi)
+func joinBuildHost[K packed](a *joinArgs, lo, hi int) {
+	keys := device.View[K](a.Keys, hi)
 	hashes := device.View[uint64](a.Hashes, hi)
-	slots := device.View[wordSlot](a.Slots, int(a.Mask)+1)
-	next := device.View[uint32](a.Next, hi)
-	may := a.may(hi)
-	for i := hi - 1; i >= 0; i-- {
-		next[i] = 0
-		if may != nil && may[i>>6]>>(i&63)&1 == 0 {
-			continue
-		}
-		p := hashes[i] & a.Mask
-		for slots[p].id != 0 && slots[p].key != keys[i] {
-			p = (p + 1) & a.Mask
-		}
-		next[i] = slots[p].id
-		slots[p] = wordSlot{key: keys[i], id: uint32(i + 1)}
-	}
-}
-
-func joinBuildPairHost(a *joinArgs, lo, hi int) {
-	keys := device.View[[2]uint64](a.Keys, hi)
-	hashes := device.View[uint64](a.Hashes, hi)
-	slots := device.View[pairSlot](a.Slots, int(a.Mask)+1)
+	slots := device.View[slot[K]](a.Slots, int(a.Mask)+1)
 	next := device.View[uint32](a.Next, hi)
 	may := a.may(hi)
 	for i := hi - 1; i >= 0; i-- {
@@ -122,7 +102,7 @@ func joinBuildPairHost(a *joinArgs, lo, hi int) {
 			p = (p + 1) & a.Mask
 		}
 		next[i] = uint32(slots[p].id)
-		slots[p] = pairSlot{key: keys[i], id: uint64(i + 1)}
+		slots[p] = slot[K]{key: keys[i], id: uint64(a.First) + uint64(i) + 1}
 	}
 }
 
@@ -142,33 +122,15 @@ func joinBuildColumnsHost(a *joinArgs, lo, hi int) {
 			p = (p + 1) & a.Mask
 		}
 		next[i] = uint32(slots[p])
-		slots[p] = tag | uint64(i+1)
+		slots[p] = tag | (uint64(a.First) + uint64(i) + 1)
 	}
 }
 
-func joinProbeWordHost(a *joinArgs, lo, hi int) {
-	keys := device.View[uint64](a.Keys, hi)
+func joinProbeHost[K packed](a *joinArgs, lo, hi int) {
+	keys := device.View[K](a.Keys, hi)
 	hashes := device.View[uint64](a.Hashes, hi)[:len(keys)]
 	heads := device.View[uint32](a.Heads, hi)[:len(keys)]
-	slots := device.View[wordSlot](a.Slots, int(a.Mask)+1)
-	may := a.may(hi)
-	for i, key := range keys {
-		p := hashes[i] & a.Mask
-		for slots[p].id != 0 && slots[p].key != key {
-			p = (p + 1) & a.Mask
-		}
-		heads[i] = slots[p].id
-		if may != nil && may[i>>6]>>(i&63)&1 == 0 {
-			heads[i] = 0
-		}
-	}
-}
-
-func joinProbePairHost(a *joinArgs, lo, hi int) {
-	keys := device.View[[2]uint64](a.Keys, hi)
-	hashes := device.View[uint64](a.Hashes, hi)[:len(keys)]
-	heads := device.View[uint32](a.Heads, hi)[:len(keys)]
-	slots := device.View[pairSlot](a.Slots, int(a.Mask)+1)
+	slots := device.View[slot[K]](a.Slots, int(a.Mask)+1)
 	may := a.may(hi)
 	for i, key := range keys {
 		p := hashes[i] & a.Mask

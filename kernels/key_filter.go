@@ -58,7 +58,7 @@ func NewKeyFilter(m device.Allocator, s device.Stream, key Vec, p sqltype.Phys, 
 		return nil, err
 	}
 	defer scratch.Release()
-	low, high, err := keyRange(s, key, p, n, scratch.Ptr())
+	low, high, err := keyRange(s, key, p, n, key.Valid, scratch.Ptr())
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,10 @@ func NewKeyFilter(m device.Allocator, s device.Stream, key Vec, p sqltype.Phys, 
 		return nil, err
 	}
 	if err = Zero(s, f.bits.Ptr(), BitmapBytes(int(f.span))); err == nil {
-		err = device.Launch(s, keyFilterSet[p], n, keyFilterArgs{Key: key, Bits: f.bits.Ptr(), Low: low, Span: f.span})
+		err = pieces(s, n, func(lo, hi int) error {
+			a := keyFilterArgs{Key: key.from(lo, p.Width()), Bits: f.bits.Ptr(), Low: low, Span: f.span}
+			return device.Launch(s, keyFilterSet[p], hi-lo, a)
+		})
 	}
 	if err != nil {
 		f.Release()
