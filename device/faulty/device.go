@@ -49,7 +49,7 @@ func (d *Device) call() error {
 // Alloc fails as out of memory would.
 func (d *Device) Alloc(n int) (*device.Buffer, error) {
 	if err := d.call(); err != nil {
-		return nil, errors.Join(err, &device.NoMemoryError{Tier: "host memory", Bytes: int64(n)})
+		return nil, errors.Join(err, &device.NoMemoryError{Tier: "memory of " + d.Name(), Bytes: int64(n)})
 	}
 	return d.Device.Alloc(n)
 }
@@ -99,4 +99,21 @@ func (s *stream) Wait(ctx context.Context) error {
 		return err
 	}
 	return s.Stream.Wait(ctx)
+}
+
+// Mark implements device.Timer.
+func (s *stream) Mark() (device.Mark, error) {
+	if err := s.dev.call(); err != nil {
+		return nil, err
+	}
+	return device.NewMark(s.Stream)
+}
+
+// Record implements device.Recorder. What f launches counts, not what it runs
+// as later.
+func (s *stream) Record(f func() error) (device.Replay, error) {
+	if err := s.dev.call(); err != nil {
+		return nil, err
+	}
+	return device.Record(s.Stream, f)
 }

@@ -7,7 +7,7 @@
 //
 // Invariants:
 //
-//  1. The calls that count are Alloc, NewStream, Upload, Download, Submit and
-//     Wait, over all streams. Release and Close never fail.
+//  1. The calls that count are Alloc, NewStream, Upload, Download, Submit,
+//     Wait, Mark and Record, over all streams. Release and Close never fail.
 //  2. A call that fails does nothing else.
 package faulty

@@ -1,0 +1,115 @@
+package cuda
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/gpusql/gpusql/device"
+)
+
+// modules are what was loaded, at the first launch of one of their entries. The
+// driver compiles PTX then, some 100 ms, and keeps the outcome on disk: the
+// next process that loads the same text on the same driver waits 0.1 ms.
+type modules struct {
+	mu     sync.Mutex
+	loaded map[*device.Module]*module
+}
+
+type module struct {
+	handle uintptr
+	took   time.Duration
+}
+
+// Load says how long the driver took for a module.
+type Load struct {
+	Module string
+	Took   time.Duration
+}
+
+// Loads are the modules loaded so far.
+func (d *Device) Loads() []Load {
+	d.code.mu.Lock()
+	defer d.code.mu.Unlock()
+	var all []Load
+	for m, l := range d.code.loaded {
+		all = append(all, Load{m.Name, l.took})
+	}
+	return all
+}
+
+// function is an entry's handle; its module is loaded when it has not been. The
+// context is entered.
+func (d *Device) function(c *device.Code) (uintptr, error) {
+	d.code.mu.Lock()
+	defer d.code.mu.Unlock()
+	m := d.code.loaded[c.Module]
+	if m == nil {
+		start := time.Now()
+		m = &module{}
+		var err error
+		if m.handle, err = d.load(c.Module); err != nil {
+			return 0, err
+		}
+		m.took = time.Since(start)
+		d.code.loaded[c.Module] = m
+	}
+	name := append([]byte(c.Entry), 0)
+	var f uintptr
+	r := d.drv.call(fnModuleGetFunction, uintptr(unsafe.Pointer(&f)), m.handle, uintptr(unsafe.Pointer(&name[0])))
+	if r != success {
+		return 0, fmt.Errorf("module %s, entry %s: %w", c.Module.Name, c.Entry, d.failed(fnModuleGetFunction, r))
+	}
+	if c.Shared > d.shared {
+		return 0, fmt.Errorf("module %s, entry %s: %d bytes of shared memory a block are more than the %d that %s has",
+			c.Module.Name, c.Entry, c.Shared, d.shared, d.info.Name)
+	}
+	if c.Shared > sharedUnasked {
+		if r := d.drv.call(fnFuncSetAttribute, f, attrFuncShared, uintptr(c.Shared)); r != success {
+			return 0, d.failed(fnFuncSetAttribute, r)
+		}
+	}
+	return f, nil
+}
+
+const (
+	sharedUnasked  = 48 << 10 // shared memory that a block may have without asking
+	attrFuncShared = 8
+
+	jitErrorLog     = 5 // CU_JIT_ERROR_LOG_BUFFER
+	jitErrorLogSize = 6
+)
+
+// load gives PTX to the driver. What its compiler says stands in the error.
+func (d *Device) load(m *device.Module) (uintptr, error) {
+	ptx := append([]byte(m.PTX), 0)
+	log := make([]byte, 4096)
+	var pin runtime.Pinner // the driver finds the log through values, which Go does not see
+	pin.Pin(&log[0])
+	defer pin.Unpin()
+	options := []uint32{jitErrorLog, jitErrorLogSize}
+	values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
+	var h uintptr
+	r := d.drv.call(fnModuleLoadDataEx, uintptr(unsafe.Pointer(&h)), uintptr(unsafe.Pointer(&ptx[0])), uintptr(len(options)),
+		uintptr(unsafe.Pointer(&options[0])), uintptr(unsafe.Pointer(&values[0])))
+	if r == success {
+		return h, nil
+	}
+	err := fmt.Errorf("module %s does not load: %w", m.Name, d.failed(fnModuleLoadDataEx, r))
+	if said, _, _ := bytes.Cut(log, []byte{0}); len(said) > 0 {
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(said))
+	}
+	return 0, err
+}
+
+func (m *modules) free(drv *driver) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, l := range m.loaded {
+		drv.call(fnModuleUnload, l.handle)
+	}
+	clear(m.loaded)
+}

@@ -1,0 +1,87 @@
+package cuda
+
+import (
+	"errors"
+	"unsafe"
+
+	"github.com/gpusql/gpusql/device"
+)
+
+// replay is a graph of the driver's: launches that were recorded, and are
+// submitted again by one call.
+type replay struct {
+	s    *Stream
+	exec uintptr
+}
+
+// Record keeps what f launches on s instead of submitting it. Modules that are
+// met for the first time are loaded now.
+func (s *Stream) Record(f func() error) (device.Replay, error) {
+	if err := s.beginCopy(); err != nil {
+		return nil, err
+	}
+	defer s.dev.leave()
+	d, q := s.dev, s.q
+	// Who has to wait for q meanwhile waits for what it was given before.
+	if err := d.check(fnEventRecord, d.drv.call(fnEventRecord, q.event, q.handle)); err != nil {
+		return nil, err
+	}
+	if err := q.beginRecord(); err != nil {
+		return nil, err
+	}
+	err := f()
+	graph, end := q.endRecord()
+	if graph != 0 {
+		defer d.drv.call(fnGraphDestroy, graph)
+	}
+	if err = errors.Join(err, end); err != nil {
+		return nil, err
+	}
+	var exec uintptr
+	if err := d.check(fnGraphInstantiate, d.drv.call(fnGraphInstantiate, uintptr(unsafe.Pointer(&exec)), graph, 0)); err != nil {
+		return nil, err
+	}
+	return &replay{s: s, exec: exec}, nil
+}
+
+func (q *queue) beginRecord() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := q.dev.check(fnStreamBeginCapture, q.dev.drv.call(fnStreamBeginCapture, q.handle, captureRelaxed)); err != nil {
+		return err
+	}
+	q.recording = true
+	return nil
+}
+
+func (q *queue) endRecord() (graph uintptr, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.recording = false
+	r := q.dev.drv.call(fnStreamEndCapture, q.handle, uintptr(unsafe.Pointer(&graph)))
+	return graph, q.dev.check(fnStreamEndCapture, r)
+}
+
+// Run submits the launches.
+func (r *replay) Run() error {
+	if err := r.s.beginCopy(); err != nil {
+		return err
+	}
+	d := r.s.dev
+	defer d.leave()
+	if err := r.s.q.submit(); err != nil {
+		return err
+	}
+	return d.check(fnGraphLaunch, d.drv.call(fnGraphLaunch, r.exec, r.s.q.handle))
+}
+
+// Close forgets the launches. The driver lets those that are under way end.
+func (r *replay) Close() error {
+	d, exec := r.s.dev, r.exec
+	r.exec = 0
+	if exec == 0 || d.enter() != nil {
+		return nil // the end of a lost device frees it
+	}
+	defer d.leave()
+	return d.check(fnGraphExecDestroy, d.drv.call(fnGraphExecDestroy, exec))
+}
