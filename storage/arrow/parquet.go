@@ -56,7 +56,9 @@ func (p *parquetFile) open() error {
 	if p.pf, err = file.NewParquetReader(p.f); err != nil {
 		return err
 	}
-	manifest, err := pqarrow.NewSchemaManifest(p.pf.MetaData().Schema, p.pf.MetaData().KeyValueMetadata(), &pqarrow.ArrowReadProperties{})
+	// The file's own types say all; the Arrow schema that some writers add is not
+	// read, as the library trusts the lengths in it.
+	manifest, err := pqarrow.NewSchemaManifest(p.pf.MetaData().Schema, nil, &pqarrow.ArrowReadProperties{})
 	if err != nil {
 		return err
 	}
