@@ -22,15 +22,17 @@ func comparePairs(a, b kernels.Pair) int {
 func TestSortPairs(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	forms := map[string]func(i int) kernels.Pair{
-		"uniform":    func(i int) kernels.Pair { return kernels.Pair{Key: rnd.Uint64(), Value: uint64(i)} },
-		"ascending":  func(i int) kernels.Pair { return kernels.Pair{Key: uint64(i), Value: 7} },
-		"one key":    func(int) kernels.Pair { return kernels.Pair{Key: 5, Value: rnd.Uint64()} },
-		"few keys":   func(int) kernels.Pair { return kernels.Pair{Key: rnd.Uint64N(3) << 60, Value: rnd.Uint64N(9)} },
-		"skewed":     func(i int) kernels.Pair { return kernels.Pair{Key: rnd.Uint64() >> rnd.IntN(64), Value: uint64(-i)} },
-		"the ends":   func(i int) kernels.Pair { return kernels.Pair{Key: -uint64(i & 1), Value: math.MaxUint64 - uint64(i%3)} },
+		"uniform":   func(i int) kernels.Pair { return kernels.Pair{Key: rnd.Uint64(), Value: uint64(i)} },
+		"ascending": func(i int) kernels.Pair { return kernels.Pair{Key: uint64(i), Value: 7} },
+		"one key":   func(int) kernels.Pair { return kernels.Pair{Key: 5, Value: rnd.Uint64()} },
+		"few keys":  func(int) kernels.Pair { return kernels.Pair{Key: rnd.Uint64N(3) << 60, Value: rnd.Uint64N(9)} },
+		"skewed":    func(i int) kernels.Pair { return kernels.Pair{Key: rnd.Uint64() >> rnd.IntN(64), Value: uint64(-i)} },
+		"the ends": func(i int) kernels.Pair {
+			return kernels.Pair{Key: -uint64(i & 1), Value: math.MaxUint64 - uint64(i%3)}
+		},
 		"descending": func(i int) kernels.Pair { return kernels.Pair{Key: uint64(1 << 40), Value: uint64(-i)} },
 	}
-	devicetest.Each(t, func(t *testing.T, d device.Device) {
+	devicetest.EachHost(t, func(t *testing.T, d device.Device) {
 		s := devicetest.Stream(t, d)
 		for name, form := range forms {
 			for _, n := range []int{0, 1, 2, 24, 25, 63, 64, 65, 255, 256, 257, 1000, 65535, 65536, 70001} {
