@@ -35,7 +35,7 @@ var broken = device.Kernel[fillArg]{Name: "broken", Split: 64, Host: func(_ *fil
 }}
 
 func TestLaunch(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, d device.Device) {
+	devicetest.EachHost(t, func(t *testing.T, d device.Device) {
 		s := devicetest.Stream(t, d)
 		for _, n := range []int{0, 1, 63, 64, 65, 127, 128, 129, 1000, 16385} {
 			b, err := d.Alloc(8 * max(n, 1))

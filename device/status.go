@@ -10,6 +10,8 @@ import "fmt"
 //	offset 0   Code    uint32
 //	       4   Line    uint32     of the kernel's source
 //	       8   Detail  3 x uint64
+//
+//gpu:layout
 type Status struct {
 	Code   StatusCode
 	Line   uint32
@@ -17,10 +19,14 @@ type Status struct {
 }
 
 // StatusCode is what kind of failure a kernel reports.
+//
+//gpu:layout
 type StatusCode uint32
 
 // The failures. StatusCanary is made on purpose, by tests that ask whether a
 // kernel ran where it should.
+//
+//gpu:layout
 const (
 	StatusOK StatusCode = iota
 	StatusCanary

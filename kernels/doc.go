@@ -44,4 +44,60 @@
 //     can end it.
 //  10. NaN equals NaN and is above all numbers, -0 equals 0, strings compare by
 //     bytes, intervals by their length with months of 30 days.
+//  11. A kernel's CUDA code and its Host body give the same bytes, floats that
+//     are summed aside. PTX is what clang-19 makes of the .cu beside it.
+//
+// # How to add a CUDA step
+//
+// A step is written twice: a Host body in Go, and CUDA code. add_to in flags.go
+// and flags.cu is the smallest one.
+//
+// 1. Mark the argument's type, and types and constants that it needs, with a
+// comment line of its own, //gpu:layout. Fields have a fixed width: device.Ptr,
+// sized numbers, arrays and marked structs. C++ gets the same names, from
+// layout.cuh.
+//
+//	//gpu:layout
+//	type addArgs struct {
+//		Rows device.Ptr
+//		Add  uint32
+//		_    uint32
+//	}
+//
+// 2. Write the entry, in a .cu file that is named after the .go file. KERNEL
+// names it, its argument (called a; the number of items is n), the threads of a
+// block and the items that a block covers, both as macros or numbers. It may use
+// the words of warp.cuh and what block.cuh makes of them, nothing of a compiler
+// or of CUDA; at<T>(ptr) turns an address into a pointer.
+//
+//	#include "block.cuh"
+//
+//	KERNEL(add_to, addArgs, BLOCK, 8 * BLOCK) {
+//		u32 *rows = at<u32>(a.Rows);
+//		each<8>(n, [&](u64 i) { rows[i] += a.Add; });
+//	}
+//
+// 3. Run go generate ./kernels. It writes layout.cuh, the .ptx and modules.go,
+// which has a device.Code named after the entry: codeAddTo. Commit them all.
+//
+// 4. Give it to the kernel. A step of several launches has Steps instead, which
+// launches kernels that have Code alone; memory for it is the caller's (see
+// SelectBytes), or allocated and released in Steps: what is released behind a
+// launch is not used again before it is done. Dynamic shared memory, PerSM and
+// MaxGrid are set on a copy: c := *codeX.
+//
+//	addTo = &device.Kernel[addArgs]{Name: "add_to", Code: codeAddTo, Host: ...}
+//
+// 5. Test it by devicetest.Each at stepSizes: on the CPU, on the emulator
+// (package kernels/simt: the same .cu, compiled by g++, each thread a fiber, in
+// an order drawn from GPUSQL_SIMT_SEED) and on a GPU where there is one. What
+// uses atomics is worth another seed or two: GPUSQL_SIMT_SEED=7 go test -count=1
+// ./kernels -run X.
+//
+// A kernel that fails says so to its stream: it takes Stream.Status() as a field
+// of its argument, calls fail(a.Status, StatusFull, __LINE__, ...) and goes on
+// harmlessly. The rules of warps and barriers stand at the top of warp.cuh: full
+// warps at every warp word, the whole block at sync_block. Move 16 bytes at a
+// time where it pays (Pack, Quad), count items in u64, and read all that a thread
+// needs before its first write, or the compiler cannot overlap the reads.
 package kernels

@@ -105,6 +105,7 @@ func markKnownHost(a *flagArgs, lo, hi int) {
 	}
 }
 
+//gpu:layout
 type addArgs struct {
 	Rows device.Ptr
 	Add  uint32
@@ -112,7 +113,7 @@ type addArgs struct {
 }
 
 var (
-	addTo = &device.Kernel[addArgs]{Name: "add_to", Host: func(a *addArgs, lo, hi int) {
+	addTo = &device.Kernel[addArgs]{Name: "add_to", Code: codeAddTo, Host: func(a *addArgs, lo, hi int) {
 		rows := device.View[uint32](a.Rows, hi)[lo:hi]
 		for i := range rows {
 			rows[i] += a.Add

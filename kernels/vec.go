@@ -17,6 +17,8 @@ import (
 //
 // A value under a NULL is unspecified but readable: a step may compute with it
 // and must not fail because of it.
+//
+//gpu:layout
 type Vec struct {
 	Data    device.Ptr
 	Valid   device.Ptr
@@ -35,6 +37,8 @@ type Vec struct {
 //
 // so that two words settle most comparisons. The bytes behind a long view
 // belong to whoever owns the column.
+//
+//gpu:layout
 type View struct {
 	Lo, Hi uint64 // little-endian words at 0 and 8
 }

@@ -1,6 +1,7 @@
 // Package devicetest runs a test on every device there is.
 //
 //	TestX ──▶ Each ──▶ TestX/cpu    a fresh device, closed at the end: nothing may be left in use
+//	               ├─▶ TestX/simt   CUDA code on the processor; skipped without a C++ compiler
 //	               └─▶ TestX/cuda   skipped without a GPU
 //
 // Invariants:

@@ -28,7 +28,7 @@ func imported(t *testing.T, b *Batch) [][]sqltype.Datum {
 }
 
 func TestImport(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, d device.Device) {
+	devicetest.EachHost(t, func(t *testing.T, d device.Device) {
 		s, err := d.NewStream()
 		require.NoError(t, err)
 		defer s.Close()
@@ -84,7 +84,7 @@ func TestImportForms(t *testing.T) {
 		{arrow.Null, `[null, null]`, "NULL NULL"},
 	} {
 		t.Run(c.typ.String(), func(t *testing.T) {
-			devicetest.Each(t, func(t *testing.T, d device.Device) {
+			devicetest.EachHost(t, func(t *testing.T, d device.Device) {
 				s, err := d.NewStream()
 				require.NoError(t, err)
 				defer s.Close()

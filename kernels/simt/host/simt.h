@@ -1,0 +1,131 @@
+// The words of warp.cuh on a processor: each thread of a block is a fiber that
+// runs until it meets the others, at a warp word or a barrier, or until the
+// scheduler takes its turn away at an atomic or a volatile access.
+#pragma once
+
+#include <cstring>
+#include <cstdint>
+
+namespace simt {
+
+// site is a place in a kernel's source. Lanes that meet must come from one.
+struct site {
+  const char *file;
+  int line;
+};
+
+// entry is a kernel that was compiled in. Entries list themselves.
+struct entry {
+  const char *name;
+  unsigned size;     // of the argument
+  unsigned threads;  // of a block
+  void (*run)(const void *arg, unsigned long long n);
+  entry *next;
+  entry(const char *name, unsigned size, unsigned threads, void (*run)(const void *, unsigned long long));
+};
+
+struct place {
+  unsigned thread, threads, block, blocks;
+};
+
+// where is the running thread's place.
+extern place where;
+
+// meet waits for the other lanes of the warp, giving them w words of this one;
+// it returns the words of all lanes, 4 a lane, until the next meeting.
+const u32 *meet(const char *word, site at, const u32 *w, unsigned words);
+void meet_block(site at);
+// turn is where another thread may take over.
+void turn();
+// shared is the block's memory named by key.
+void *shared(const void *key, size_t bytes);
+// dynamic is the shared memory that the launch asked for.
+void *dynamic();
+
+template <typename T>
+T exchange(const char *word, site s, T v, unsigned from, bool valid) {
+  static_assert(sizeof(T) <= 16, "a lane gives at most 16 bytes");
+  u32 w[4] = {};
+  memcpy(w, &v, sizeof(T));
+  const u32 *all = meet(word, s, w, 4);
+  if (valid) memcpy(&v, all + from * 4, sizeof(T));
+  return v;
+}
+
+}  // namespace simt
+
+#define SITE simt::site s = simt::site{__builtin_FILE(), __builtin_LINE()}
+
+#define SHARED(type, name, count)    \
+  static const char key_##name = 0; \
+  type(&name)[count] = *(type(*)[count])simt::shared(&key_##name, sizeof(type[count]))
+
+#define SHARED_REST(type, name) type *name = (type *)simt::dynamic()
+
+#define KERNEL(name, args, threads, items)                                                       \
+  static void kernel_##name(const args &a, const u64 n);                                         \
+  static simt::entry entry_##name(#name, sizeof(args), threads,                                  \
+                                  [](const void *p, u64 n) { kernel_##name(*(const args *)p, n); }); \
+  static void kernel_##name(const args &a, const u64 n)
+
+template <typename T>
+inline T *at(Ptr p) { return (T *)p; }
+
+inline u32 thread() { return simt::where.thread; }
+inline u32 lane() { return thread() % WARP; }
+inline u32 warp() { return thread() / WARP; }
+inline u32 threads() { return simt::where.threads; }
+inline u32 block() { return simt::where.block; }
+inline u32 blocks() { return simt::where.blocks; }
+
+inline void sync_block(SITE) { simt::meet_block(s); }
+inline void sync_warp(SITE) { simt::meet("sync_warp", s, nullptr, 0); }
+inline void fence() { simt::turn(); }
+inline void nap() { simt::turn(); }
+
+inline u32 ballot(bool p, SITE) {
+  u32 w = p, r = 0;
+  const u32 *all = simt::meet("ballot", s, &w, 1);
+  for (u32 i = 0; i < WARP; i++) r |= all[i * 4] << i;
+  return r;
+}
+inline bool any(bool p, SITE) { return ballot(p, s) != 0; }
+inline bool all(bool p, SITE) { return ballot(p, s) == ~0u; }
+
+template <typename T>
+inline u32 match_of(T v, simt::site s) {
+  u32 w[4] = {}, r = 0;
+  memcpy(w, &v, sizeof v);
+  const u32 *all = simt::meet("match", s, w, 4);
+  for (u32 i = 0; i < WARP; i++) r |= u32(memcmp(all + i * 4, w, sizeof w) == 0) << i;
+  return r;
+}
+inline u32 match(u32 v, SITE) { return match_of(v, s); }
+inline u32 match(u64 v, SITE) { return match_of(v, s); }
+
+template <typename T> inline T shfl(T v, u32 from, SITE) { return simt::exchange("shfl", s, v, from % WARP, true); }
+template <typename T> inline T shfl_up(T v, u32 by, SITE) { return simt::exchange("shfl_up", s, v, lane() - by, lane() >= by); }
+template <typename T> inline T shfl_down(T v, u32 by, SITE) { return simt::exchange("shfl_down", s, v, lane() + by, lane() + by < WARP); }
+template <typename T> inline T shfl_xor(T v, u32 mask, SITE) { return simt::exchange("shfl_xor", s, v, lane() ^ mask, (lane() ^ mask) < WARP); }
+
+// Only one fiber runs at a time: an atomic is a plain access with a turn before it.
+template <typename T> inline T atomic_add(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o + v; return o; }
+template <typename T> inline T atomic_min(T *p, Same<T> v) { simt::turn(); T o = *p; *p = v < o ? v : o; return o; }
+template <typename T> inline T atomic_max(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o < v ? v : o; return o; }
+template <typename T> inline T atomic_or(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o | v; return o; }
+template <typename T> inline T atomic_and(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o & v; return o; }
+template <typename T> inline T atomic_swap(T *p, Same<T> v) { simt::turn(); T o = *p; *p = v; return o; }
+template <typename T> inline T atomic_cas(T *p, Same<T> old, Same<T> v) { simt::turn(); T o = *p; if (o == old) *p = v; return o; }
+
+template <typename T> inline T ld_acquire(const T *p) { simt::turn(); return *(const volatile T *)p; }
+template <typename T> inline T ld_relaxed(const T *p) { simt::turn(); return *(const volatile T *)p; }
+template <typename T> inline void st_release(T *p, Same<T> v) { simt::turn(); *(volatile T *)p = v; }
+template <typename T> inline void st_relaxed(T *p, Same<T> v) { simt::turn(); *(volatile T *)p = v; }
+
+inline u64 mul_hi(u64 a, u64 b) { return u64((u128)a * b >> 64); }
+inline u32 pick_bytes(u32 lo, u32 hi, u32 which) {
+  u64 v = (u64)hi << 32 | lo;
+  u32 r = 0;
+  for (u32 i = 0; i < 4; i++) r |= u32(v >> ((which >> (4 * i) & 7) * 8) & 0xff) << (8 * i);
+  return r;
+}
