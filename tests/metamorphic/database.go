@@ -1,0 +1,155 @@
+package metamorphic
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// Type is a family of values that all engines treat alike.
+type Type uint8
+
+// The types. Int is 64-bit, Real holds quarters (sums of them are exact).
+const (
+	Int Type = iota
+	Text
+	Bool
+	Real
+	Dec
+	Date
+	numTypes
+)
+
+var typeNames = [numTypes]string{"BIGINT", "VARCHAR", "BOOLEAN", "DOUBLE", "DECIMAL(10,2)", "DATE"}
+
+// Features are what the engines under comparison share.
+type Features struct {
+	Types   []Type
+	Rows    bool // row values, quantified comparisons, LATERAL
+	Full    bool // FULL and RIGHT joins
+	SetAll  bool // INTERSECT ALL and EXCEPT ALL
+	Rollup  bool // GROUPING SETS
+	Windows bool
+}
+
+// Everything is all that the generator knows.
+func Everything() Features {
+	return Features{Types: []Type{Int, Text, Bool, Real, Dec, Date}, Rows: true, Full: true, SetAll: true, Rollup: true, Windows: true}
+}
+
+// Column is a column of a generated table.
+type Column struct {
+	Name    string
+	Type    Type
+	NotNull bool
+}
+
+// Table is a generated table: its rows are literals.
+type Table struct {
+	Name    string
+	Columns []Column
+	Rows    [][]string
+	Key     bool     // the first column is the primary key
+	Indexes []string // column lists
+}
+
+// Database is what queries are asked of.
+type Database struct{ Tables []*Table }
+
+// NewDatabase makes one to four small tables with NULLs, duplicates and skew.
+func NewDatabase(r *rand.Rand, f Features) *Database {
+	d := &Database{}
+	for i := range 1 + r.IntN(4) {
+		t := &Table{Name: fmt.Sprintf("t%d", i), Key: r.IntN(3) == 0}
+		for c := range 2 + r.IntN(4) {
+			col := Column{Name: fmt.Sprintf("c%d", c), Type: f.Types[r.IntN(len(f.Types))], NotNull: r.IntN(4) == 0}
+			if c == 0 {
+				col.Type = Int
+				col.NotNull = t.Key || col.NotNull
+			}
+			t.Columns = append(t.Columns, col)
+		}
+		rows := []int{0, 1, 3, 8, 20, 40}[r.IntN(6)]
+		for n := range rows {
+			row := make([]string, len(t.Columns))
+			for c, col := range t.Columns {
+				switch {
+				case c == 0 && t.Key:
+					row[c] = fmt.Sprint(n*3 - 20)
+				case !col.NotNull && r.IntN(5) == 0:
+					row[c] = "NULL"
+				default:
+					row[c] = literal(r, col.Type)
+				}
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		for range r.IntN(3) {
+			list := t.Columns[r.IntN(len(t.Columns))].Name
+			if r.IntN(3) == 0 {
+				if other := t.Columns[r.IntN(len(t.Columns))].Name; other != list {
+					list += ", " + other
+				}
+			}
+			t.Indexes = append(t.Indexes, list)
+		}
+		d.Tables = append(d.Tables, t)
+	}
+	return d
+}
+
+// Statements make the database. Each is alone in its string.
+func (d *Database) Statements() []string {
+	var out []string
+	for _, t := range d.Tables {
+		var cols []string
+		for i, c := range t.Columns {
+			def := c.Name + " " + typeNames[c.Type]
+			if t.Key && i == 0 {
+				def += " PRIMARY KEY"
+			} else if c.NotNull {
+				def += " NOT NULL"
+			}
+			cols = append(cols, def)
+		}
+		out = append(out, fmt.Sprintf("CREATE TABLE %s(%s)", t.Name, strings.Join(cols, ", ")))
+		var rows []string
+		for _, r := range t.Rows {
+			rows = append(rows, "("+strings.Join(r, ", ")+")")
+		}
+		if len(rows) > 0 {
+			out = append(out, fmt.Sprintf("INSERT INTO %s VALUES %s", t.Name, strings.Join(rows, ", ")))
+		}
+		for i, list := range t.Indexes {
+			out = append(out, fmt.Sprintf("CREATE INDEX i%d_%s ON %s(%s)", i, t.Name, t.Name, list))
+		}
+	}
+	return out
+}
+
+var words = []string{"", "a", "b", "ab", "abc", "B", "Abc", "zz", "a b", "a%b", "x_y", "longer than twelve bytes", "longer than twelve byteZ"}
+
+// literal is a value of a type, most often one of a few.
+func literal(r *rand.Rand, t Type) string {
+	switch t {
+	case Int:
+		switch r.IntN(4) {
+		case 0:
+			return fmt.Sprint(r.IntN(2001) - 1000)
+		case 1:
+			return fmt.Sprint(r.IntN(41) - 20)
+		}
+		return fmt.Sprint(r.IntN(6) - 1)
+	case Text:
+		return "'" + words[r.IntN(len(words))] + "'"
+	case Bool:
+		return []string{"TRUE", "FALSE"}[r.IntN(2)]
+	case Real:
+		return fmt.Sprintf("(CAST(%d AS DOUBLE) / 4)", r.IntN(81)-40)
+	case Dec:
+		return fmt.Sprintf("CAST('%d.%02d' AS DECIMAL(10,2))", r.IntN(41)-20, r.IntN(4)*25)
+	case Date:
+		return fmt.Sprintf("DATE '20%02d-%02d-%02d'", r.IntN(4)+20, 1+r.IntN(12), 1+r.IntN(28))
+	}
+	panic(fmt.Sprintf("metamorphic: no literal of type %d", t))
+}

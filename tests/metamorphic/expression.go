@@ -1,0 +1,188 @@
+package metamorphic
+
+import (
+	"slices"
+	"strings"
+)
+
+// form is a way to make an expression: % stands for each argument.
+type form struct {
+	text string
+	args []Type
+}
+
+// forms are those of each type; a comparison takes arguments of any one type.
+var forms = [numTypes][]form{
+	Int: {
+		{"(% + %)", []Type{Int, Int}}, {"(% - %)", []Type{Int, Int}}, {"(- %)", []Type{Int}}, {"abs(%)", []Type{Int}},
+		{"(% / NULLIF(%, 0))", []Type{Int, Int}}, {"(% %% NULLIF(%, 0))", []Type{Int, Int}},
+		{"length(%)", []Type{Text}}, {"CASE WHEN % THEN 1 ELSE 0 END", []Type{Bool}},
+		{"(% * 3)", []Type{Int}},
+	},
+	Text: {
+		{"(% || %)", []Type{Text, Text}}, {"upper(%)", []Type{Text}}, {"lower(%)", []Type{Text}},
+		{"substr(%, 1, 2)", []Type{Text}}, {"substr(%, 2)", []Type{Text}}, {"trim(%)", []Type{Text}},
+		{"replace(%, 'a', 'bc')", []Type{Text}}, {"CAST(% AS VARCHAR)", []Type{Int}},
+	},
+	Bool: {
+		{"(% AND %)", []Type{Bool, Bool}}, {"(% OR %)", []Type{Bool, Bool}}, {"(NOT %)", []Type{Bool}},
+		{"(% IS TRUE)", []Type{Bool}}, {"(% IS NOT TRUE)", []Type{Bool}},
+		{"(% LIKE 'a%%')", []Type{Text}}, {"(% LIKE '%%b%%')", []Type{Text}}, {"(% NOT LIKE '_b%%')", []Type{Text}},
+	},
+	Real: {
+		{"(% + %)", []Type{Real, Real}}, {"(% - %)", []Type{Real, Real}}, {"(% * 0.5e0)", []Type{Real}},
+		{"abs(%)", []Type{Real}}, {"CAST(% AS DOUBLE)", []Type{Int}},
+	},
+	Dec: {
+		{"CAST(% + % AS DECIMAL(10,2))", []Type{Dec, Dec}}, {"abs(%)", []Type{Dec}},
+		{"CAST(% %% 1000 AS DECIMAL(10,2))", []Type{Int}},
+	},
+	Date: {
+		{"CAST(% + INTERVAL 3 DAY AS DATE)", []Type{Date}},
+	},
+}
+
+// ofAny are made of arguments of the type itself, or of any one type for Bool.
+var (
+	sameForms = []form{{"COALESCE(%, %)", nil}, {"NULLIF(%, %)", nil}}
+	compares  = []string{"(% = %)", "(% = %)", "(% <> %)", "(% < %)", "(% <= %)", "(% > %)", "(% >= %)",
+		"(% IS DISTINCT FROM %)", "(% IS NOT DISTINCT FROM %)"}
+)
+
+// expr is an expression of type t at most depth deep.
+func (g *Generator) expr(t Type, s *scope, depth int) *Expr {
+	if s.inner != nil && g.chance(45) {
+		return g.aggregate(t, s)
+	}
+	if depth <= 0 || g.chance(25) {
+		if t == Bool && g.chance(70) {
+			return g.comparison(s, 0)
+		}
+		return g.leaf(t, s)
+	}
+	if t == Bool {
+		return g.condition(s, depth)
+	}
+	switch n := g.r.IntN(100); {
+	case n < 10:
+		f := pick(g, sameForms)
+		return &Expr{Form: f.text, Type: t, Args: []*Expr{g.expr(t, s, depth-1), g.expr(t, s, depth-1)}}
+	case n < 22:
+		return &Expr{Form: "CASE WHEN % THEN % ELSE % END", Type: t,
+			Args: []*Expr{g.expr(Bool, s, depth-1), g.expr(t, s, depth-1), g.expr(t, s, depth-1)}}
+	case n < 30 && depth > 1:
+		return g.scalar(t, s, depth)
+	}
+	return g.formed(pick(g, forms[t]), t, s, depth)
+}
+
+func (g *Generator) formed(f form, t Type, s *scope, depth int) *Expr {
+	e := &Expr{Form: f.text, Type: t}
+	for _, a := range f.args {
+		if !slices.Contains(g.features.Types, a) {
+			return g.leaf(t, s)
+		}
+		e.Args = append(e.Args, g.expr(a, s, depth-1))
+	}
+	return e
+}
+
+func (g *Generator) comparison(s *scope, depth int) *Expr {
+	t := pick(g, g.features.Types)
+	return &Expr{Form: pick(g, compares), Type: Bool, Args: []*Expr{g.expr(t, s, depth), g.expr(t, s, depth)}}
+}
+
+// condition is a Bool with something inside.
+func (g *Generator) condition(s *scope, depth int) *Expr {
+	t := pick(g, g.features.Types)
+	switch n := g.r.IntN(100); {
+	case n < 35:
+		return g.comparison(s, depth-1)
+	case n < 42:
+		return &Expr{Form: pick(g, []string{"(% IS NULL)", "(% IS NOT NULL)"}), Type: Bool, Args: []*Expr{g.expr(t, s, depth-1)}}
+	case n < 48:
+		return &Expr{Form: pick(g, []string{"(% BETWEEN % AND %)", "(% NOT BETWEEN % AND %)"}), Type: Bool,
+			Args: []*Expr{g.expr(t, s, depth-1), g.expr(t, s, 0), g.expr(t, s, 0)}}
+	case n < 55:
+		return &Expr{Form: pick(g, []string{"(% IN (%, %, %))", "(% NOT IN (%, %, %))"}), Type: Bool,
+			Args: []*Expr{g.expr(t, s, depth-1), g.constant(t), g.constant(t), g.expr(t, s, 0)}}
+	case n < 63 && depth > 1:
+		return &Expr{Form: pick(g, []string{"(% IN (%))", "(% NOT IN (%))"}), Type: Bool,
+			Args: []*Expr{g.expr(t, s, 1)}, Sub: g.query(&scope{cols: s.cols, outer: s.outer, named: s.named}, []Type{t}, depth-2, false)}
+	case n < 71 && depth > 1:
+		return &Expr{Form: pick(g, []string{"EXISTS (%)", "NOT EXISTS (%)"}), Type: Bool,
+			Sub: g.query(&scope{cols: s.cols, outer: s.outer, named: s.named}, []Type{t}, depth-2, false)}
+	case n < 75 && depth > 1 && g.features.Rows:
+		op := pick(g, []string{"= ANY", "<> ALL", "< ANY", ">= ALL"})
+		return &Expr{Form: "(% " + op + " (%))", Type: Bool,
+			Args: []*Expr{g.expr(t, s, 1)}, Sub: g.query(&scope{cols: s.cols, outer: s.outer, named: s.named}, []Type{t}, depth-2, false)}
+	}
+	return g.formed(pick(g, forms[Bool]), Bool, s, depth)
+}
+
+// scalar is a subquery of one row: an aggregate without groups.
+func (g *Generator) scalar(t Type, s *scope, depth int) *Expr {
+	q := &Query{}
+	in := &scope{outer: &scope{cols: s.cols, outer: s.outer}, named: s.named}
+	g.from(q, in, depth-2)
+	if g.chance(70) {
+		q.Where = g.expr(Bool, in, depth-1)
+	}
+	q.Items = []*Expr{g.aggregate(t, &scope{inner: &scope{cols: in.cols, named: in.named}})}
+	return &Expr{Form: "(%)", Type: t, Sub: q}
+}
+
+// aggregates are those of each type, over arguments of the type (Int: counts of
+// any); @ stands where a FILTER goes.
+var aggregates = [numTypes][]string{
+	Int:  {"CAST(sum(%)@ AS BIGINT)", "CAST(sum(DISTINCT %)@ AS BIGINT)", "min(%)@", "max(%)@"},
+	Text: {"min(%)@", "max(%)@"},
+	Real: {"sum(%)@", "min(%)@", "max(%)@"},
+	Dec:  {"min(%)@", "max(%)@", "CAST(sum(%)@ AS DECIMAL(10,2))"},
+	Date: {"min(%)@", "max(%)@"},
+}
+
+// aggregate is one over s.inner.
+func (g *Generator) aggregate(t Type, s *scope) *Expr {
+	in := &scope{cols: s.inner.cols, named: s.named}
+	if t == Bool {
+		return &Expr{Form: "(% < %)", Type: Bool, Args: []*Expr{g.aggregate(Int, s), g.constant(Int)}}
+	}
+	e := &Expr{Type: t}
+	switch {
+	case t == Int && g.chance(30):
+		e.Form = "count(*)@"
+	case t == Int && g.chance(50):
+		e.Form = pick(g, []string{"count(%)@", "count(DISTINCT %)@"})
+		e.Args = []*Expr{g.expr(pick(g, g.features.Types), in, 1)}
+	case t == Real && s.inexact && g.chance(30):
+		e.Form, e.Args = "avg(%)@", []*Expr{g.expr(Int, in, 1)}
+	default:
+		e.Form, e.Args = pick(g, aggregates[t]), []*Expr{g.expr(t, in, 1)}
+	}
+	filter := ""
+	if g.chance(10) {
+		filter = " FILTER (WHERE %)"
+		e.Args = append(e.Args, g.expr(Bool, in, 1))
+	}
+	e.Form = strings.Replace(e.Form, "@", filter, 1)
+	return e
+}
+
+var windows = []string{
+	"rank() OVER (PARTITION BY % ORDER BY % NULLS LAST)",
+	"dense_rank() OVER (PARTITION BY % ORDER BY % DESC NULLS FIRST)",
+	"count(*) OVER (PARTITION BY % ORDER BY % NULLS FIRST)",
+	"CAST(sum(%) OVER (PARTITION BY % ORDER BY % NULLS LAST) AS BIGINT)",
+	"max(%) OVER (PARTITION BY % ORDER BY % NULLS LAST)",
+	"min(%) OVER (ORDER BY % NULLS LAST RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)",
+}
+
+// window is an Int of a window whose peers have one value.
+func (g *Generator) window(s *scope) *Expr {
+	e := &Expr{Form: pick(g, windows), Type: Int}
+	for range strings.Count(e.Form, "%") {
+		e.Args = append(e.Args, g.expr(Int, &scope{cols: s.cols}, 1))
+	}
+	return e
+}

@@ -1,0 +1,59 @@
+package metamorphic
+
+import "math/rand/v2"
+
+// Soak is a run of many cases.
+type Soak struct {
+	Seed     uint64 // of the first database; the next is the next number
+	Cases    int    // in all
+	Each     int    // cases a database
+	Features Features
+	Oracles  []Oracle
+	Open     Opener
+	// MayRefuse is an engine that may refuse what the other answers.
+	MayRefuse string
+	// Found hears of each finding, made small; Progress of each finished database.
+	Found    func(*Finding)
+	Progress func(cases int)
+}
+
+// Run asks them all and says how many it asked.
+func (s *Soak) Run() (int, error) {
+	done := 0
+	for seed := s.Seed; done < s.Cases; seed++ {
+		n, err := s.database(seed, min(s.Each, s.Cases-done))
+		if err != nil {
+			return done, err
+		}
+		done += n
+		s.Progress(done)
+	}
+	return done, nil
+}
+
+// database asks n cases of one database.
+func (s *Soak) database(seed uint64, n int) (int, error) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	db := NewDatabase(r, s.Features)
+	a, b, err := s.Open()
+	if err != nil {
+		return 0, err
+	}
+	defer a.Close()
+	defer b.Close()
+	for _, e := range []Engine{a, b} {
+		if err := db.Load(e); err != nil {
+			return 0, err
+		}
+	}
+	g := NewGenerator(r, db, s.Features)
+	for range n {
+		o := s.Oracles[r.IntN(len(s.Oracles))]
+		q, p := o.New(g)
+		c := &Case{Oracle: o, DB: db, Query: q, Pred: p}
+		if f := c.Check(a, b); f != nil && (f.Refused == nil || f.Refused.Name() != s.MayRefuse) {
+			s.Found(Reduce(f, s.Open, 400))
+		}
+	}
+	return n, nil
+}
