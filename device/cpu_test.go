@@ -1,7 +1,6 @@
 package device_test
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -11,53 +10,33 @@ import (
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/device/devicetest"
 	"github.com/gpusql/gpusql/device/faulty"
+	"github.com/gpusql/gpusql/kernels"
 )
 
-type fillArg struct {
-	out device.Ptr
-	add int64
-}
-
-var fill = device.Kernel[fillArg]{Name: "fill", Split: 64, Host: func(a *fillArg, lo, hi int) {
-	if lo%64 != 0 {
-		panic("a piece begins in the middle of a word")
-	}
-	out := device.View[int64](a.out, hi)
-	for i := lo; i < hi; i++ {
-		out[i] = int64(i) + a.add
-	}
-}}
-
-var broken = device.Kernel[fillArg]{Name: "broken", Split: 64, Host: func(_ *fillArg, lo, _ int) {
+var broken = device.Kernel[kernels.ProbeArgs]{Name: "broken", Split: 64, Host: func(_ *kernels.ProbeArgs, lo, _ int) {
 	if lo > 0 {
 		panic(errors.ErrUnsupported)
 	}
 }}
 
-func TestLaunch(t *testing.T) {
-	devicetest.EachHost(t, func(t *testing.T, d device.Device) {
-		s := devicetest.Stream(t, d)
-		for _, n := range []int{0, 1, 63, 64, 65, 127, 128, 129, 1000, 16385} {
-			b, err := d.Alloc(8 * max(n, 1))
-			require.NoError(t, err)
-			require.Zero(t, b.Ptr()%64)
-			require.NoError(t, device.Launch(s, &fill, n, fillArg{b.Ptr(), 7}))
-			require.NoError(t, s.Wait(context.Background()))
-			host := make([]byte, 8*n)
-			require.NoError(t, s.Download(host, b.Ptr()))
-			for i := range n {
-				require.Equal(t, byte(i+7), host[8*i])
-			}
-			b.Release()
-			b.Release()
-		}
-	})
+// pieces fails when a piece of a launch does not begin with a bitmap's word.
+var pieces = device.Kernel[kernels.ProbeArgs]{Name: "pieces", Split: 64, Host: func(_ *kernels.ProbeArgs, lo, _ int) {
+	if lo%64 != 0 {
+		panic("a piece begins in the middle of a word")
+	}
+}}
+
+func TestPieces(t *testing.T) {
+	s := devicetest.Stream(t, devicetest.CPU(t))
+	for _, n := range []int{0, 1, 63, 64, 65, 127, 128, 129, 1000, 16385} {
+		require.NoError(t, device.Launch(s, &pieces, n, kernels.ProbeArgs{}))
+	}
 }
 
 func TestPanicIsAnError(t *testing.T) {
 	d := devicetest.CPU(t)
 	s := devicetest.Stream(t, d)
-	err := device.Launch(s, &broken, 1000, fillArg{})
+	err := device.Launch(s, &broken, 1000, kernels.ProbeArgs{})
 	var k *device.KernelError
 	require.ErrorAs(t, err, &k)
 	require.Equal(t, "broken", k.Kernel)

@@ -18,6 +18,10 @@ type Options struct {
 	MemoryLimit int64  // bytes that may be in use; 0: all that the GPU has
 	Streams     int    // workers of a query
 	BatchRows   int    // rows of a batch
+	// Apart takes every buffer from the driver and gives it back at once, which
+	// is slow, for tools that see accesses outside of what the driver gave:
+	// compute-sanitizer, the emulator.
+	Apart bool
 }
 
 // Device is one GPU.
@@ -71,6 +75,7 @@ func open(o Options, fault func(fn) result) (*Device, error) {
 	}
 	d.traits = traits(o, d.info.Memory)
 	d.pool = newPool("GPU memory of "+d.info.Name, o.MemoryLimit)
+	d.pool.apart = o.Apart
 	d.pool.grow, d.pool.shrink = d.growPool, d.shrinkPool
 	d.stage = newStaging(d)
 	d.code.loaded = map[*device.Module]*module{}
@@ -151,7 +156,7 @@ func (d *Device) shrinkPool(p device.Ptr) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, q := range d.queues {
-		if err := q.settle(); err != nil {
+		if err := q.drain(); err != nil {
 			return err
 		}
 	}
@@ -250,7 +255,7 @@ func (d *Device) Close() error {
 func (d *Device) tearDown() {
 	if d.enter() == nil {
 		for _, q := range d.queues {
-			q.settle() //nolint:errcheck // it has to end, whatever comes of it
+			q.drain() //nolint:errcheck // it has to end, whatever comes of it
 			q.free()
 		}
 		d.stage.release()

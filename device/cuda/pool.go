@@ -29,6 +29,7 @@ type pool struct {
 	shrink func(device.Ptr) error          // and back
 	tier   string                          // for errors
 	limit  int64                           // most bytes in use; 0: what the GPU has
+	apart  bool                            // every block is a chunk, which goes when it is free
 	arenas [2]arena
 	live   map[device.Ptr]*block
 	spare  *block // records to be used again
@@ -92,6 +93,9 @@ func (p *pool) take(n int) (device.Ptr, error) {
 	if p.limit > 0 && p.used.Load()+int64(size) > p.limit {
 		return 0, p.short(n)
 	}
+	if p.apart {
+		size = max(n, 1)
+	}
 	b := a.find(size)
 	if b == nil {
 		var err error
@@ -135,6 +139,9 @@ func (p *pool) put(at device.Ptr, stamp uint64) {
 		b = p.merge(b, r)
 	}
 	b.arena.link(b)
+	if p.apart {
+		p.giveBack()
+	}
 }
 
 // merge makes one block of two neighbours.
@@ -175,6 +182,9 @@ func (p *pool) record() *block {
 func (p *pool) chunk(a *arena, n int) (*block, error) {
 	least := (n + chunkAlign - 1) &^ (chunkAlign - 1)
 	size := max(least, a.next)
+	if p.apart {
+		least, size = n, n
+	}
 	at, err := p.grow(size)
 	if err != nil && size > least {
 		size = least

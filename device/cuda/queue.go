@@ -162,28 +162,23 @@ func (q *queue) after(o *queue) error {
 	return d.check(fnStreamWaitEvent, d.drv.call(fnStreamWaitEvent, q.handle, event, 0))
 }
 
-// settle waits until all that q was given is over. It is safe from any
-// goroutine; what is given meanwhile may be waited for too.
+// settle waits until all that q was given is over. It is for the stream's
+// goroutine: another's could take a submission that has its number but not yet
+// reached the driver for one that is over.
 func (q *queue) settle() error {
-	last := q.last.Load()
-	if q.done.Load() >= last {
-		return nil
-	}
-	err := q.dev.check(fnStreamSynchronize, q.dev.drv.call(fnStreamSynchronize, q.handle))
+	err := q.drain()
 	if err == nil {
-		q.over(last)
+		q.done.Store(q.last.Load())
 	}
 	return err
 }
 
-// over notes that submissions up to last are over.
-func (q *queue) over(last uint64) {
-	for {
-		done := q.done.Load()
-		if done >= last || q.done.CompareAndSwap(done, last) {
-			return
-		}
+// drain waits for what q was given, from any goroutine.
+func (q *queue) drain() error {
+	if q.done.Load() >= q.last.Load() {
+		return nil
 	}
+	return q.dev.check(fnStreamSynchronize, q.dev.drv.call(fnStreamSynchronize, q.handle))
 }
 
 // failure is what a kernel reported since the last time, as an error. Nothing
