@@ -16,6 +16,7 @@ type grouping struct {
 	sets    [][]int
 	several bool // grouping sets were asked for: sets counts
 	bits    ColDef
+	inner   colSet // the columns of the subquery that is looked at, all its own
 }
 
 // maxSets bounds what CUBE and ROLLUP multiply to.
@@ -204,7 +205,7 @@ func (g *grouping) over(e Expr) Expr {
 	}
 	switch x := e.(type) {
 	case *Col:
-		if x.ID < g.lo || x.ID >= g.hi || g.determined(x) {
+		if x.ID < g.lo || x.ID >= g.hi || g.inner.has(x.ID) || g.determined(x) {
 			return x
 		}
 		g.failUngrouped(x)
@@ -213,7 +214,10 @@ func (g *grouping) over(e Expr) Expr {
 	case *Subquery:
 		c := *x
 		c.X, _ = mapList(x.X, g.over)
+		around := g.inner
+		g.inner = madeCols(x.Plan).addAll(around)
 		c.Plan = transform(x.Plan, func(n Node) Node { return mapNodeExprs(n, g.over) })
+		g.inner = around
 		return &c
 	}
 	return mapOperands(e, g.over)

@@ -131,18 +131,25 @@ func exprCols(e Expr) colSet { return colSet(nil).addExpr(e) }
 // freeCols are the columns that a plan names and none of its nodes makes: those
 // of an outer query.
 func freeCols(n Node) colSet {
-	var used, made colSet
+	var used colSet
 	var visit func(Node)
 	visit = func(n Node) {
-		made = made.addCols(n.Cols())
-		made = made.addCols(ownCols(n))
 		eachExpr(n, func(e Expr) { used = used.addExpr(e) })
 		for _, in := range n.Inputs() {
 			visit(in)
 		}
 	}
 	visit(n)
-	return used.minus(made)
+	return used.minus(madeCols(n))
+}
+
+// madeCols are the columns that a plan's nodes give each other.
+func madeCols(n Node) colSet {
+	made := colSet(nil).addCols(n.Cols()).addCols(ownCols(n))
+	for _, in := range n.Inputs() {
+		made = made.addAll(madeCols(in))
+	}
+	return made
 }
 
 // ownCols are columns that the expressions of a node may name beyond those of
