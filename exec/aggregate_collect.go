@@ -343,7 +343,7 @@ func (c *collected) finish(ctx context.Context, s device.Stream, groups int) err
 			return err
 		}
 	}
-	return c.spec.collect.Final(s, in, groups, dst, c.heap, ctx.Err)
+	return c.spec.collect.Final(s, in, groups, dst, c.heap)
 }
 
 // column is the results from group lo, a multiple of 64, on.

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"context"
-
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/planner"
@@ -51,8 +49,26 @@ func (r *rowStore) release() {
 	r.bytes.Release()
 }
 
+// pieceRows is how many rows a step works on at most, that of others aside.
+const pieceRows = 1 << 15
+
+// pieces has f launch steps over n rows, which may be many, a piece at a time:
+// a worker's stream asks between two launches whether to go on. Pieces begin at
+// multiples of 64.
+func pieces(n int, f func(at, n int) error) error {
+	for at := 0; at < n; at += pieceRows {
+		if err := f(at, min(pieceRows, n-at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // add copies a batch to the end.
 func (r *rowStore) add(s device.Stream, b *arrow.Batch) error {
+	if b.Rows > pieceRows {
+		return r.addAll(s, b)
+	}
 	for i := range r.cols {
 		if err := r.addColumn(s, &r.cols[i], &b.Columns[i], b.Rows); err != nil {
 			return err
@@ -62,18 +78,30 @@ func (r *rowStore) add(s device.Stream, b *arrow.Batch) error {
 	return nil
 }
 
-// addAll copies the rows of another store to the end, a piece at a time.
-func (r *rowStore) addAll(ctx context.Context, s device.Stream, o *rowStore) error {
+// addAll copies many rows to the end, a piece at a time.
+func (r *rowStore) addAll(s device.Stream, all *arrow.Batch) error {
 	cut := slicer{mem: r.mem}
 	defer cut.release()
-	all := o.all()
-	return pieces(ctx, o.n, func(at, n int) error {
+	return pieces(all.Rows, func(at, n int) error {
 		b, err := cut.batch(s, all, at, at+n)
 		if err != nil {
 			return err
 		}
 		return r.add(s, b)
 	})
+}
+
+// take moves the rows of another store to the end.
+func (r *rowStore) take(s device.Stream, o *rowStore) error {
+	all := o.all()
+	for i := range r.cols {
+		r.cols[i].owns = r.cols[i].owns || o.cols[i].owns
+		all.Columns[i].Lasts = true
+	}
+	r.heap.Adopt(o.heap)
+	err := r.add(s, all)
+	o.release()
+	return err
 }
 
 func (r *rowStore) addColumn(s device.Stream, c *storedColumn, src *arrow.Column, n int) error {

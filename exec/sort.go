@@ -148,7 +148,7 @@ func collect(ctx context.Context, w *worker, n planner.Node, keys []planner.Sort
 	}
 	for _, p := range parts[1:] {
 		if err == nil {
-			err = parts[0].addAll(ctx, w.stream, p)
+			err = parts[0].take(w.stream, p)
 		}
 		p.release()
 	}

@@ -40,7 +40,7 @@ type window struct {
 // windowFunc is one function of a window. prepare is called once, when all rows
 // are in order; compute writes the rows at to at+n.
 type windowFunc interface {
-	prepare(ctx context.Context, o *window) error
+	prepare(o *window) error
 	compute(ctx context.Context, o *window, at, n int, dst kernels.Vec) error
 	release()
 }
@@ -183,22 +183,6 @@ func (o *window) forget() {
 	o.heaps = o.heaps[:0]
 }
 
-// pieceRows is how many rows are worked on between two looks at the context.
-const pieceRows = 1 << 17
-
-// pieces has f work on n rows a piece at a time, until the context ends.
-func pieces(ctx context.Context, n int, f func(at, n int) error) error {
-	for at := 0; at < n; at += pieceRows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := f(at, min(pieceRows, n-at)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // begin reads and sorts the input and finds the partitions.
 func (o *window) begin(ctx context.Context) (err error) {
 	if o.rows, err = collect(ctx, o.w, o.n.Input, o.keys, -1); err != nil || o.rows.n == 0 {
@@ -219,7 +203,7 @@ func (o *window) begin(ctx context.Context) (err error) {
 	for i := range by {
 		cols[i] = o.sortColumn(stored(i))
 	}
-	err = pieces(ctx, o.rows.n, func(at, n int) error {
+	err = pieces(o.rows.n, func(at, n int) error {
 		return o.x.Mark(o.w.stream, cols[:parts], cols[parts:], at, n)
 	})
 	if err != nil {
@@ -229,7 +213,7 @@ func (o *window) begin(ctx context.Context) (err error) {
 		return err
 	}
 	for _, f := range o.funcs {
-		if err := f.prepare(ctx, o); err != nil {
+		if err := f.prepare(o); err != nil {
 			return err
 		}
 	}
@@ -261,7 +245,7 @@ type windowRank struct {
 	arg stored
 }
 
-func (f *windowRank) prepare(context.Context, *window) error { return nil }
+func (f *windowRank) prepare(*window) error { return nil }
 
 func (f *windowRank) compute(_ context.Context, o *window, at, n int, dst kernels.Vec) error {
 	return o.x.Rank(o.w.stream, f.op, o.column(f.arg).Vec, at, n, dst)
@@ -277,7 +261,7 @@ type windowPick struct {
 	frame              *windowFrame
 }
 
-func (f *windowPick) prepare(ctx context.Context, o *window) error { return f.frame.prepare(o) }
+func (f *windowPick) prepare(o *window) error { return f.frame.prepare(o) }
 
 func (f *windowPick) compute(_ context.Context, o *window, at, n int, dst kernels.Vec) error {
 	src := o.column(f.src)
@@ -324,7 +308,7 @@ func (o *window) aggregate(f *planner.WindowFunc, frame *windowFrame) (windowFun
 	return a, nil
 }
 
-func (f *windowAgg) prepare(ctx context.Context, o *window) error {
+func (f *windowAgg) prepare(o *window) error {
 	if err := f.frame.prepare(o); err != nil {
 		return err
 	}
@@ -339,17 +323,17 @@ func (f *windowAgg) prepare(ctx context.Context, o *window) error {
 		return err
 	}
 	f.base = p + device.Ptr((all-n)*size)
-	if err := f.leaves(ctx, o); err != nil {
+	if err := f.leaves(o); err != nil {
 		return err
 	}
 	if all == n {
-		return pieces(ctx, n, func(at, n int) error { return o.x.Run(s, agg, p, at, n) })
+		return pieces(n, func(at, n int) error { return o.x.Run(s, agg, p, at, n) })
 	}
-	return pieces(ctx, n-1, func(at, m int) error { return o.x.Tree(s, agg, p, n-at-m, m) })
+	return pieces(n-1, func(at, m int) error { return o.x.Tree(s, agg, p, n-at-m, m) })
 }
 
 // leaves makes the state of each position.
-func (f *windowAgg) leaves(ctx context.Context, o *window) error {
+func (f *windowAgg) leaves(o *window) error {
 	agg, s := f.state.agg, o.w.stream
 	mem := o.w.q.env.Memory
 	g := gathered{mem: mem}
@@ -365,7 +349,7 @@ func (f *windowAgg) leaves(ctx context.Context, o *window) error {
 	if err := kernels.Numbers(s, seq, each); err != nil {
 		return err
 	}
-	return pieces(ctx, o.rows.n, func(at, n int) error {
+	return pieces(o.rows.n, func(at, n int) error {
 		to := f.base + device.Ptr(at*agg.Bytes())
 		if err := kernels.Zero(s, to, n*agg.Bytes()); err != nil {
 			return err

@@ -32,12 +32,9 @@ func (o *window) collecting(spec *aggSpec, frame *windowFrame) windowFunc {
 	return f
 }
 
-func (f *windowCollect) prepare(_ context.Context, o *window) error { return f.frame.prepare(o) }
+func (f *windowCollect) prepare(o *window) error { return f.frame.prepare(o) }
 
 func (f *windowCollect) compute(ctx context.Context, o *window, at, n int, dst kernels.Vec) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	mem, s := o.w.q.env.Memory, o.w.stream
 	frames, err := f.frame.compute(o, at, n)
 	if err != nil {
@@ -84,10 +81,17 @@ func (f *windowCollect) collect(ctx context.Context, o *window, groups, n int, l
 	s := o.w.stream
 	c := newCollected(o.w.q.env, f.spec, &f.spec.collects[0])
 	defer c.release()
-	if f.rows.out.Rows > 0 {
-		if err := c.add(s, listIDs, &f.rows.out); err != nil {
+	cut := slicer{mem: o.w.q.env.Memory}
+	defer cut.release()
+	err := pieces(f.rows.out.Rows, func(at, n int) error {
+		b, err := cut.batch(s, &f.rows.out, at, at+n)
+		if err != nil {
 			return err
 		}
+		return c.add(s, listIDs+device.Ptr(4*at), b)
+	})
+	if err != nil {
+		return err
 	}
 	if err := c.finish(ctx, s, groups); err != nil {
 		return err

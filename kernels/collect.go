@@ -42,8 +42,22 @@ type collectArgs struct {
 	Dst  Vec
 	Out  device.Ptr
 	Heap *Heap
-	At   *int
+	At   *collectCursor
 	Fail *error
+}
+
+// collectCursor is where a launch goes on: the group of rows From to To, and
+// what is known of it so far.
+type collectCursor struct {
+	From, To int // To is 0 when no group is begun
+	Next     int // the next row to look at
+	Groups   int // Heads: those that are done
+
+	run, best, most int // CollectMode: where a run of equal values begins, and the longest so far
+	sized           bool
+	size            int    // CollectJoin: the bytes needed, when sized that is known
+	to              []byte // and those that are there
+	at              device.Ptr
 }
 
 var (
@@ -51,13 +65,9 @@ var (
 	collectHeads = &device.Kernel[collectArgs]{Name: "collect_heads", Host: collectHeadsHost}
 )
 
-// collectRows is about how many rows a launch goes through.
-const collectRows = 1 << 16
-
 // Final writes the results of groups to dst, which has a bitmap; a group
-// without rows is NULL. Strings view the bytes of the rows, or of heap. It is
-// done in launches of bounded size, and check is asked between them.
-func (c Collect) Final(s device.Stream, in Collected, groups int, dst Vec, heap *Heap, check func() error) error {
+// without rows is NULL. Strings view the bytes of the rows, or of heap.
+func (c Collect) Final(s device.Stream, in Collected, groups int, dst Vec, heap *Heap) error {
 	if err := Zero(s, dst.Valid, BitmapBytes(groups)); err != nil {
 		return err
 	}
@@ -65,13 +75,10 @@ func (c Collect) Final(s device.Stream, in Collected, groups int, dst Vec, heap 
 		return err
 	}
 	var fail error
-	at := 0
-	for at < in.N {
-		if err := check(); err != nil {
-			return err
-		}
+	var at collectCursor
+	for at.From < in.N {
 		a := collectArgs{Collected: in, Collect: c, Dst: dst, Heap: heap, At: &at, Fail: &fail}
-		if err := device.Launch(s, collectFinal, min(in.N-at, collectRows), a); err != nil {
+		if err := device.Launch(s, collectFinal, min(in.N, pieceItems(s)), a); err != nil {
 			return err
 		}
 		if fail != nil {
@@ -84,9 +91,14 @@ func (c Collect) Final(s device.Stream, in Collected, groups int, dst Vec, heap 
 // Heads writes, for each group in order, the first of its rows, or the last one
 // of CollectLast, to out, and returns how many groups there are.
 func (c Collect) Heads(s device.Stream, in Collected, out device.Ptr) (int, error) {
-	n := 0
-	err := device.Launch(s, collectHeads, in.N, collectArgs{Collected: in, Collect: c, Out: out, At: &n})
-	return n, err
+	var at collectCursor
+	for at.From < in.N {
+		a := collectArgs{Collected: in, Collect: c, Out: out, At: &at}
+		if err := device.Launch(s, collectHeads, min(in.N, pieceItems(s)), a); err != nil {
+			return 0, err
+		}
+	}
+	return at.Groups, nil
 }
 
 // groupEnd is the position past the rows of the group at position from.
@@ -110,35 +122,69 @@ func (a *collectArgs) groupEnd(rows, ids []uint32, from int) int {
 func collectHeadsHost(a *collectArgs, _, n int) {
 	rows, ids := device.View[uint32](a.Rows, a.N), device.View[uint32](a.IDs, maxRows)
 	out := device.View[uint32](a.Out, a.N)
-	for from := 0; from < n; {
-		to := a.groupEnd(rows, ids, from)
-		at := from
+	c := a.At
+	for stop := min(c.From+n, a.N); c.From < stop; {
+		to := a.groupEnd(rows, ids, c.From)
+		at := c.From
 		if a.Op == CollectLast {
 			at = to - 1
 		}
-		out[*a.At] = rows[at]
-		*a.At++
-		from = to
+		out[c.Groups] = rows[at]
+		c.Groups++
+		c.From = to
 	}
 }
 
+// collectHost looks at some n rows, and goes on where the launch before stopped.
 func collectHost(a *collectArgs, _, n int) {
 	rows, ids := device.View[uint32](a.Rows, a.N), device.View[uint32](a.IDs, maxRows)
 	valid := device.View[uint64](a.Dst.Valid, maxRows/64)
-	stop := *a.At + n
-	for *a.At < stop && *a.Fail == nil {
-		from := *a.At
-		to := a.groupEnd(rows, ids, from)
-		*a.At = to
-		g := int(ids[rows[from]])
-		if v, ok := a.group(rows[from:to]); ok {
+	c := a.At
+	for left := n; left > 0 && c.From < a.N; {
+		if c.To == 0 {
+			*c = collectCursor{From: c.From, To: a.groupEnd(rows, ids, c.From)}
+		}
+		group := rows[c.From:c.To]
+		seen := a.look(group, left)
+		left -= max(seen, 1)
+		if *a.Fail != nil {
+			return
+		}
+		if c.Next < len(group) {
+			continue
+		}
+		v, ok := a.group(group)
+		if g := int(ids[group[0]]); ok {
 			storeCell(a.Phys, a.Dst.Data, g, v)
 			valid[g>>6] |= 1 << (g & 63)
 		}
+		c.From, c.To = c.To, 0
 	}
 }
 
-// group is the result of a group's rows, at least one.
+// look looks at most at n of a group's rows, where all must be looked at, and
+// gives how many.
+func (a *collectArgs) look(rows []uint32, n int) int {
+	c := a.At
+	part := rows[c.Next:min(len(rows), c.Next+n)]
+	switch a.Op {
+	case CollectMode:
+		a.runs(rows, part)
+	case CollectJoin:
+		a.join(part)
+	default:
+		c.Next = len(rows)
+		return 0
+	}
+	c.Next += len(part)
+	if a.Op == CollectJoin && c.Next == len(rows) && !c.sized {
+		c.Next, c.sized = 0, true
+		a.room()
+	}
+	return len(part)
+}
+
+// group is the result of a group's rows, at least one, which were looked at.
 func (a *collectArgs) group(rows []uint32) ([2]uint64, bool) {
 	switch a.Op {
 	case CollectFirst:
@@ -146,11 +192,12 @@ func (a *collectArgs) group(rows []uint32) ([2]uint64, bool) {
 	case CollectLast:
 		return a.value(rows[len(rows)-1])
 	case CollectMode:
-		return a.mode(rows)
+		return a.value(rows[a.At.best])
 	case CollectQuantileCont, CollectQuantileDisc:
 		return a.quantile(rows)
 	case CollectJoin:
-		return a.join(rows)
+		v := ViewAt(a.At.at, a.At.size)
+		return [2]uint64{v.Lo, v.Hi}, true
 	default:
 		panic(fmt.Sprintf("kernels: collect %d", a.Op))
 	}
@@ -163,20 +210,19 @@ func (a *collectArgs) value(row uint32) ([2]uint64, bool) {
 	return loadCell(a.Phys, &a.Src, int(row)), true
 }
 
-// mode is the value of the longest run, the first one of equal length.
-func (a *collectArgs) mode(rows []uint32) ([2]uint64, bool) {
-	best, most := rows[0], 0
-	for from := 0; from < len(rows); {
-		to := from + 1
-		for to < len(rows) && sameValue(a.Phys, &a.Src, int(rows[from]), &a.Src, int(rows[to])) {
-			to++
+// runs looks for the longest run of equal values, the first one of equal length,
+// in the next rows of a group.
+func (a *collectArgs) runs(rows, part []uint32) {
+	c := a.At
+	for i := range part {
+		at := c.Next + i
+		if !sameValue(a.Phys, &a.Src, int(rows[c.run]), &a.Src, int(part[i])) {
+			c.run = at
 		}
-		if to-from > most {
-			best, most = rows[from], to-from
+		if n := at - c.run + 1; n > c.most {
+			c.best, c.most = c.run, n
 		}
-		from = to
 	}
-	return a.value(best)
 }
 
 func (a *collectArgs) quantile(rows []uint32) ([2]uint64, bool) {
@@ -203,33 +249,39 @@ func (a *collectArgs) quantile(rows []uint32) ([2]uint64, bool) {
 	return floatCell(x), true
 }
 
-// join puts strings together, each but the first behind its separator.
-func (a *collectArgs) join(rows []uint32) ([2]uint64, bool) {
-	size := 0
-	for i, r := range rows {
-		if i > 0 {
-			size += len(a.separator(r))
+// join adds up the sizes of strings, each but the group's first behind its
+// separator, and when all are known puts them together.
+func (a *collectArgs) join(part []uint32) {
+	c := a.At
+	for i, r := range part {
+		if c.Next+i > 0 {
+			if sep := a.separator(r); c.sized {
+				c.to = append(c.to, sep...)
+			} else {
+				c.size += len(sep)
+			}
 		}
-		size += a.Src.str(int(r)).Len()
+		if s := a.Src.str(int(r)); c.sized {
+			c.to = append(c.to, s.Str()...)
+		} else {
+			c.size += s.Len()
+		}
 	}
-	if size > math.MaxInt32 {
+}
+
+// room is for a group's strings, when their size is known.
+func (a *collectArgs) room() {
+	c := a.At
+	if c.size > math.MaxInt32 {
 		*a.Fail = sqltype.Errorf(sqltype.CodeOutOfRange, "the string is longer than %d bytes", math.MaxInt32)
-		return [2]uint64{}, false
+		return
 	}
-	b, p, err := a.Heap.Grab(max(size, 1))
+	b, p, err := a.Heap.Grab(max(c.size, 1))
 	if err != nil {
 		*a.Fail = err
-		return [2]uint64{}, false
+		return
 	}
-	to := b[:0]
-	for i, r := range rows {
-		if i > 0 {
-			to = append(to, a.separator(r)...)
-		}
-		to = append(to, a.Src.str(int(r)).Str()...)
-	}
-	v := ViewAt(p, size)
-	return [2]uint64{v.Lo, v.Hi}, true
+	c.to, c.at = b[:0], p
 }
 
 func (a *collectArgs) separator(row uint32) string {

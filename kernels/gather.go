@@ -55,15 +55,18 @@ func Gather(s device.Stream, width int, dst *Vec, src Vec, idx device.Ptr, n int
 	if src.Dict != 0 {
 		width = 4
 	}
-	a := gatherArgs{Dst: *dst, Src: src, Idx: idx}
-	if src.Valid != 0 {
-		if err := device.Launch(s, gatherValid, n, a); err != nil {
-			return err
-		}
-	} else {
+	if src.Valid == 0 {
 		dst.Valid = 0
 	}
-	return gather.launch(s, width, n, a)
+	return pieces(s, n, func(lo, hi int) error {
+		a := gatherArgs{Dst: dst.from(lo, width), Src: src, Idx: idx + device.Ptr(4*lo)}
+		if src.Valid != 0 {
+			if err := device.Launch(s, gatherValid, hi-lo, a); err != nil {
+				return err
+			}
+		}
+		return gather.launch(s, width, hi-lo, a)
+	})
 }
 
 // GatherMissing is Gather where idx may hold Missing; dst has a bitmap.

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
@@ -57,6 +58,18 @@ func (h *Heap) String(s string) (View, error) {
 // Bytes is String for bytes.
 func (h *Heap) Bytes(s []byte) (View, error) {
 	return h.String(unsafe.String(unsafe.SliceData(s), len(s)))
+}
+
+// Adopt takes over all strings of o, which is then empty.
+func (h *Heap) Adopt(o *Heap) {
+	if h.next == 0 {
+		h.used = o.used
+	}
+	h.blocks = slices.Insert(h.blocks, 0, o.blocks[:o.next]...)
+	h.next += o.next
+	o.blocks = o.blocks[o.next:]
+	o.Reset()
+	o.Release()
 }
 
 // Reset gives up all strings. The blocks are kept for the next ones.

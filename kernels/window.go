@@ -33,6 +33,7 @@ type windowBoundsArgs struct {
 var (
 	windowMark  = &device.Kernel[windowBoundsArgs]{Name: "window_mark", Host: windowMarkHost, Split: 1 << 14}
 	windowIndex = &device.Kernel[windowBoundsArgs]{Name: "window_index", Host: windowIndexHost}
+	windowEnds  = &device.Kernel[windowBoundsArgs]{Name: "window_ends", Host: windowEndsHost}
 )
 
 // What WindowMark notes for a position, in Group.
@@ -50,7 +51,15 @@ func (x WindowIndex) Mark(s device.Stream, parts, keys []SortColumn, from, n int
 
 // Index makes the other arrays of n positions that are marked.
 func (x WindowIndex) Index(s device.Stream, n int) error {
-	return device.Launch(s, windowIndex, n, windowBoundsArgs{WindowIndex: x})
+	err := pieces(s, n, func(lo, hi int) error {
+		return device.Launch(s, windowIndex, hi-lo, windowBoundsArgs{WindowIndex: x, From: int64(lo)})
+	})
+	if err != nil {
+		return err
+	}
+	return piecesBack(s, n, func(lo, hi int) error {
+		return device.Launch(s, windowEnds, hi-lo, windowBoundsArgs{WindowIndex: x, From: int64(lo), N: int64(n)})
+	})
 }
 
 func windowMarkHost(a *windowBoundsArgs, lo, hi int) {
@@ -68,11 +77,18 @@ func windowMarkHost(a *windowBoundsArgs, lo, hi int) {
 	}
 }
 
-func windowIndexHost(a *windowBoundsArgs, lo, n int) {
-	group, groups := device.View[uint32](a.Group, n), device.View[uint32](a.Groups, n+1)
-	start, end := device.View[uint32](a.Start, n), device.View[uint32](a.End, n)
+// windowIndexHost goes on behind the positions before From. The end of the last
+// group is noted as if it ended here.
+func windowIndexHost(a *windowBoundsArgs, _, n int) {
+	from, to := int(a.From), int(a.From)+n
+	group, groups := device.View[uint32](a.Group, to), device.View[uint32](a.Groups, to+1)
+	start := device.View[uint32](a.Start, to)
 	var next, part uint32
-	for i, m := range group {
+	if from > 0 {
+		next, part = group[from-1]+1, start[from-1]
+	}
+	for i := from; i < to; i++ {
+		m := group[i]
 		if m == markPartition {
 			part = uint32(i)
 		}
@@ -82,9 +98,18 @@ func windowIndexHost(a *windowBoundsArgs, lo, n int) {
 		}
 		start[i], group[i] = part, next-1
 	}
-	groups[next] = uint32(n)
-	last := uint32(n)
-	for i := n - 1; i >= 0; i-- {
+	groups[next] = uint32(to)
+}
+
+// windowEndsHost goes on before the positions from From+n.
+func windowEndsHost(a *windowBoundsArgs, _, n int) {
+	from, to, all := int(a.From), int(a.From)+n, int(a.N)
+	start, end := device.View[uint32](a.Start, all), device.View[uint32](a.End, all)
+	last := uint32(to)
+	if to < all && start[to] != last {
+		last = end[to]
+	}
+	for i := to - 1; i >= from; i-- {
 		end[i] = last
 		if start[i] == uint32(i) {
 			last = uint32(i)
