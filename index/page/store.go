@@ -38,6 +38,7 @@ type Store struct {
 	part   [len(classes)]int32
 	bytes  int64
 	used   int64
+	count  int
 
 	table  *device.Buffer // an address for every slot
 	tables int64          // bytes of it and of the outgrown
@@ -97,7 +98,7 @@ func New(a device.Allocator) *Store {
 	return s
 }
 
-// Table is where kernels find the addresses of slots, see At. It stays valid
+// Table is where kernels find the addresses of slots, see Slots. It stays valid
 // until Close, and knows all pages that were taken before the call.
 func (s *Store) Table() device.Ptr {
 	s.mu.Lock()
@@ -108,14 +109,17 @@ func (s *Store) Table() device.Ptr {
 	return s.table.Ptr()
 }
 
-// Slots is a table as a kernel's Host body sees it.
-func Slots(table device.Ptr) *[maxSlots]device.Ptr {
-	return (*[maxSlots]device.Ptr)(*(*unsafe.Pointer)(unsafe.Pointer(&table)))
+// Slots are the addresses of slots, as a kernel's Host body sees a table.
+type Slots [maxSlots]device.Ptr
+
+// SlotsOf is the table at an address.
+func SlotsOf(table device.Ptr) *Slots {
+	return (*Slots)(*(*unsafe.Pointer)(unsafe.Pointer(&table)))
 }
 
 // At is a page's address.
-func At(slots *[maxSlots]device.Ptr, n Number) device.Ptr {
-	return slots[n>>slotShift] + device.Ptr(n&(1<<slotShift-1))<<unitShift
+func (s *Slots) At(n Number) device.Ptr {
+	return s[n>>slotShift] + device.Ptr(n&(1<<slotShift-1))<<unitShift
 }
 
 // Bytes is what the store holds, InUse what its pages take of that.
@@ -123,6 +127,22 @@ func (s *Store) Bytes() (held, inUse int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bytes + s.tables, s.used
+}
+
+// Pages is the number of pages that are taken.
+func (s *Store) Pages() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count
+}
+
+// Address is a page's address.
+func (s *Store) Address(n Number) device.Ptr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := int(n >> slotShift)
+	b := s.slots[at].block
+	return b.buf.Ptr() + device.Ptr(at-int(b.first))*slotBytes + device.Ptr(n&(1<<slotShift-1))<<unitShift
 }
 
 // Take writes to pages the numbers of new pages, of these sizes in bytes.
@@ -190,6 +210,7 @@ func (s *Store) take(st device.Stream, units int) (Number, error) {
 		s.unlink(c)
 	}
 	s.used += int64(classes[class]) << unitShift
+	s.count++
 	return Number(c)<<chunkShift + Number(at)*Number(classes[class]), nil
 }
 
@@ -202,12 +223,14 @@ func (s *Store) takeRun(st device.Stream, n int) (Number, error) {
 	s.claim(c, n)
 	s.chunks[c].class, s.chunks[c].run = runClass, int32(n)
 	s.used += int64(n) << (chunkShift + unitShift)
+	s.count++
 	return Number(c) << chunkShift, nil
 }
 
 func (s *Store) give(p Number) {
 	c := int32(p >> chunkShift)
 	k := &s.chunks[c]
+	s.count--
 	if k.class == runClass {
 		s.used -= int64(k.run) << (chunkShift + unitShift)
 		s.unclaim(c, int(k.run))

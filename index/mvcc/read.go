@@ -1,0 +1,370 @@
+package mvcc
+
+import (
+	"sort"
+
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index/page"
+)
+
+// readArgs are what the kernels of a snapshot are told.
+type readArgs struct {
+	Form    form
+	Table   device.Ptr
+	Root    page.Number
+	Height  uint32
+	Entries uint64
+
+	Keys           device.Ptr // of lookups
+	LoKeys, LoRows device.Ptr // of ranges, see index.Bound
+	HiKeys, HiRows device.Ptr
+
+	Found    device.Ptr // a found for each question
+	Offsets  device.Ptr // of the answer
+	Rows     device.Ptr
+	ToKeys   device.Ptr // 0: not asked for
+	N        uint64     // questions
+	Limit    uint64     // 0: none
+	Backward uint32
+	_        uint32
+}
+
+// found is what a question finds: Count entries.
+type found struct {
+	// At is the row of a lookup that finds one in a leaf; the leaf and the place
+	// in it if more are found there; the first entry's place among all entries
+	// otherwise.
+	At    uint64
+	Count uint32
+	Where uint32
+}
+
+// What found.At says.
+const (
+	atRow = iota
+	atLeaf
+	atRank
+)
+
+var (
+	find      = &device.Kernel[readArgs]{Name: "mvcc_find", Split: 1024, Host: findHost}
+	takeFound = &device.Kernel[readArgs]{Name: "mvcc_take_found", Split: 4096, Host: takeFoundHost}
+	bound     = &device.Kernel[readArgs]{Name: "mvcc_bound", Split: 1024, Host: boundHost}
+	offsets   = &device.Kernel[readArgs]{Name: "mvcc_offsets", Host: offsetsHost}
+	collect   = &device.Kernel[readArgs]{Name: "mvcc_collect", Split: 64, Host: collectHost}
+)
+
+// reader is what the kernels share.
+type reader struct {
+	*readArgs
+	slots *page.Slots
+}
+
+func newReader(a *readArgs) *reader { return &reader{a, page.SlotsOf(a.Table)} }
+
+// findHost looks up keys.
+func findHost(a *readArgs, lo, hi int) {
+	r := newReader(a)
+	out := device.View[found](a.Found, hi)
+	if a.Root == 0 {
+		clear(out[lo:])
+		return
+	}
+	var ts [block]target
+	var at [block]device.Ptr
+	for ; lo < hi; lo += block {
+		n := min(block, hi-lo)
+		for i := range n {
+			ts[i] = a.Form.target(a.Keys, lo+i, 0)
+		}
+		r.down(&ts, &at, nil, n)
+		for i := range n {
+			out[lo+i] = r.inLeaf(at[i], &ts[i])
+		}
+	}
+}
+
+// down finds the leaves where targets belong, and the numbers of entries before
+// these leaves if ranks is not nil.
+func (r *reader) down(ts *[block]target, at *[block]device.Ptr, ranks *[block]uint32, n int) {
+	root := r.slots.At(r.Root)
+	for i := range n {
+		at[i] = root
+	}
+	if ranks != nil {
+		clear(ranks[:n])
+	}
+	for range r.Height - 1 {
+		for i := range n {
+			p := at[i]
+			items := int(headOf(p).n)
+			kid := r.Form.kid(p, items, &ts[i])
+			if ranks != nil && kid > 0 {
+				ranks[i] += r.Form.sumsOf(p, items)[kid-1]
+			}
+			at[i] = r.slots.At(r.Form.kidsOf(p, items)[kid])
+		}
+		touch(&r.Form, at, n)
+	}
+}
+
+// inLeaf is what a key finds, which is nowhere left of this leaf.
+func (r *reader) inLeaf(p device.Ptr, t *target) found {
+	n := int(headOf(p).n)
+	lo, hi := r.Form.keyRange(p, n, t)
+	switch {
+	case hi == n:
+		return r.across(t)
+	case hi == lo+1:
+		return found{At: r.Form.rowsOf(p, n)[lo], Count: 1, Where: atRow}
+	default:
+		return found{At: uint64(p) + uint64(headBytes+r.Form.keyBytes(n)+8*lo), Count: uint32(hi - lo), Where: atLeaf}
+	}
+}
+
+// across is what a key finds that may go on in the next leaf.
+func (r *reader) across(t *target) found {
+	from := r.rank(t)
+	t.row = 1<<64 - 1
+	to := r.rank(t)
+	if r.has(t) {
+		to++
+	}
+	t.row = 0
+	return found{At: uint64(from), Count: to - from, Where: atRank}
+}
+
+// leafOf is the leaf where a target belongs, and the number of entries before it.
+func (r *reader) leafOf(t *target) (p device.Ptr, before uint32) {
+	p = r.slots.At(r.Root)
+	for range r.Height - 1 {
+		n := int(headOf(p).n)
+		kid := r.Form.kid(p, n, t)
+		if kid > 0 {
+			before += r.Form.sumsOf(p, n)[kid-1]
+		}
+		p = r.slots.At(r.Form.kidsOf(p, n)[kid])
+	}
+	return p, before
+}
+
+// rank is the number of entries before the target's place.
+func (r *reader) rank(t *target) uint32 {
+	p, before := r.leafOf(t)
+	at, _ := r.Form.place(p, int(headOf(p).n), t)
+	return before + uint32(at)
+}
+
+func (r *reader) has(t *target) bool {
+	p, _ := r.leafOf(t)
+	_, hit := r.Form.place(p, int(headOf(p).n), t)
+	return hit
+}
+
+// boundHost finds ranges: the rank of the first entry, and how many there are.
+func boundHost(a *readArgs, lo, hi int) {
+	r := newReader(a)
+	out := device.View[found](a.Found, hi)
+	var from, to [block]uint32
+	for ; lo < hi; lo += block {
+		n := min(block, hi-lo)
+		r.ends(a.LoKeys, a.LoRows, 0, lo, n, &from)
+		r.ends(a.HiKeys, a.HiRows, uint32(a.Entries), lo, n, &to)
+		for i := range n {
+			f := found{At: uint64(from[i]), Where: atRank}
+			if to[i] > from[i] {
+				f.Count = to[i] - from[i]
+			}
+			if a.Limit > 0 && uint64(f.Count) > a.Limit {
+				f.Count = uint32(a.Limit)
+			}
+			if a.Backward != 0 {
+				f.At = uint64(to[i]) - uint64(f.Count)
+			}
+			out[lo+i] = f
+		}
+	}
+}
+
+// ends finds the ranks of one end of n ranges.
+func (r *reader) ends(keys, rows device.Ptr, open uint32, lo, n int, ranks *[block]uint32) {
+	if keys == 0 || r.Root == 0 {
+		if r.Root == 0 {
+			open = 0
+		}
+		for i := range n {
+			ranks[i] = open
+		}
+		return
+	}
+	var ts [block]target
+	var at [block]device.Ptr
+	for i := range n {
+		ts[i] = r.Form.target(keys, lo+i, rowAt(rows, lo+i, 0))
+	}
+	r.down(&ts, &at, ranks, n)
+	for i := range n {
+		place, _ := r.Form.place(at[i], int(headOf(at[i]).n), &ts[i])
+		ranks[i] += uint32(place)
+	}
+}
+
+// offsetsHost adds up what was found.
+func offsetsHost(a *readArgs, _, hi int) {
+	found := device.View[found](a.Found, hi)
+	out := device.View[uint64](a.Offsets, hi+1)
+	sum := uint64(0)
+	for i := range found {
+		out[i] = sum
+		sum += uint64(found[i].Count)
+	}
+	out[hi] = sum
+}
+
+// counted writes how much was found.
+var counted = &device.Kernel[readArgs]{Name: "mvcc_counted", Host: func(a *readArgs, lo, hi int) {
+	found, out := device.View[found](a.Found, hi), device.View[uint64](a.Offsets, hi)
+	for i := lo; i < hi; i++ {
+		out[i] = uint64(found[i].Count)
+	}
+}}
+
+// takeFoundHost writes the rows of lookups.
+func takeFoundHost(a *readArgs, lo, hi int) {
+	r := newReader(a)
+	found, offsets := device.View[found](a.Found, hi), device.View[uint64](a.Offsets, hi)
+	rows := device.View[uint64](a.Rows, int(device.View[uint64](a.Offsets, int(a.N)+1)[a.N]))
+	for i := lo; i < hi; i++ {
+		switch f := &found[i]; {
+		case f.Count == 0:
+		case f.Where == atRow:
+			rows[offsets[i]] = f.At
+		case f.Where == atLeaf:
+			copy(rows[offsets[i]:], device.View[uint64](device.Ptr(f.At), int(f.Count)))
+		default:
+			r.copyEntries(uint32(f.At), int(f.Count), int(offsets[i]))
+		}
+	}
+}
+
+// collectStep is the entries of an answer that one item of collect writes.
+const collectStep = 256
+
+// collectHost writes the entries of ranges: item i those of a stretch of the
+// answer, whatever range they are of.
+func collectHost(a *readArgs, lo, hi int) {
+	r := newReader(a)
+	n := int(a.N)
+	offsets := device.View[uint64](a.Offsets, n+1)
+	found := device.View[found](a.Found, n)
+	at, end := uint64(lo*collectStep), min(uint64(hi*collectStep), offsets[n])
+	q := sort.Search(n, func(i int) bool { return offsets[i+1] > at })
+	for ; at < end; q++ {
+		to := min(offsets[q+1], end)
+		if to <= at {
+			continue
+		}
+		skip, k := uint32(at-offsets[q]), int(to-at)
+		if a.Backward == 0 {
+			r.copyEntries(uint32(found[q].At)+skip, k, int(at))
+		} else {
+			last := uint32(found[q].At) + found[q].Count - skip
+			r.copyEntries(last-uint32(k), k, int(at))
+			r.reverse(int(at), k)
+		}
+		at = to
+	}
+}
+
+// copyEntries writes n entries from a rank on to the answer, from its place at on.
+func (r *reader) copyEntries(rank uint32, n, at int) {
+	rows := device.View[uint64](r.Rows, at+n)[at:]
+	var c cursor
+	for c.seek(r, rank); ; c.next(r) {
+		items := int(headOf(c.leaf).n)
+		k := min(n, items-c.at)
+		copy(rows[:k], r.Form.rowsOf(c.leaf, items)[c.at:])
+		if r.ToKeys != 0 {
+			r.copyKeys(c.leaf, c.at, k, at)
+		}
+		rows, n, at = rows[k:], n-k, at+k
+		if n == 0 {
+			return
+		}
+	}
+}
+
+func (r *reader) copyKeys(p device.Ptr, from, n, at int) {
+	f := &r.Form
+	if f.kind != long {
+		copyBytes(f.keyAt(r.ToKeys, at), f.keyAt(p+headBytes, from), n*int(f.size))
+		return
+	}
+	for i := range n {
+		f.copyItem(r.ToKeys, at+i, p, from+i)
+	}
+}
+
+// reverse turns n entries of the answer about.
+func (r *reader) reverse(at, n int) {
+	rows := device.View[uint64](r.Rows, at+n)[at:]
+	for i, j := 0, n-1; i < j; i, j = i+1, j-1 {
+		rows[i], rows[j] = rows[j], rows[i]
+	}
+	if r.ToKeys == 0 {
+		return
+	}
+	for i, j := at, at+n-1; i < j; i, j = i+1, j-1 {
+		a := device.View[byte](r.Form.keyAt(r.ToKeys, i), int(r.Form.size))
+		b := device.View[byte](r.Form.keyAt(r.ToKeys, j), int(r.Form.size))
+		for k := range a {
+			a[k], b[k] = b[k], a[k]
+		}
+	}
+}
+
+// cursor is a place in a leaf, and the way to it.
+type cursor struct {
+	leaf device.Ptr
+	at   int
+	way  [maxHeight]step
+}
+
+type step struct {
+	node device.Ptr
+	kid  int32
+	n    int32
+}
+
+// seek goes to the entry with so many before it.
+func (c *cursor) seek(r *reader, rank uint32) {
+	p := r.slots.At(r.Root)
+	for level := int(r.Height) - 1; level > 0; level-- {
+		n := int(headOf(p).n)
+		sums := r.Form.sumsOf(p, n)
+		kid := sort.Search(n-1, func(i int) bool { return sums[i] > rank })
+		if kid > 0 {
+			rank -= sums[kid-1]
+		}
+		c.way[level] = step{p, int32(kid), int32(n)}
+		p = r.slots.At(r.Form.kidsOf(p, n)[kid])
+	}
+	c.leaf, c.at = p, int(rank)
+}
+
+// next goes to the next leaf, which there is.
+func (c *cursor) next(r *reader) {
+	level := 1
+	for c.way[level].kid+1 == c.way[level].n {
+		level++
+	}
+	for c.way[level].kid++; ; c.way[level].kid = 0 {
+		s := &c.way[level]
+		p := r.slots.At(r.Form.kidsOf(s.node, int(s.n))[s.kid])
+		if level--; level == 0 {
+			c.leaf, c.at = p, 0
+			return
+		}
+		c.way[level] = step{node: p, n: int32(headOf(p).n)}
+	}
+}
