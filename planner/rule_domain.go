@@ -310,8 +310,9 @@ func (d *distributor) join(n *Join) (Node, replacement, error) {
 	return &Project{Input: &c, Exprs: both}, bound, nil
 }
 
-// aggregate groups by the binding too. Without groups an empty input gives a
-// row, so a binding that has lost all its rows is joined in again.
+// aggregate groups by the binding too, before all else so that the bits of
+// grouping() keep their places. Without groups, or with a set of none, an empty
+// input gives a row, so a binding that has lost all its rows is joined in again.
 func (d *distributor) aggregate(n *Aggregate) (Node, replacement, error) {
 	in, bound, err := d.plan(n.Input)
 	if err != nil {
@@ -320,23 +321,43 @@ func (d *distributor) aggregate(n *Aggregate) (Node, replacement, error) {
 	c := *(d.bind(n, bound).(*Aggregate))
 	c.Input = in
 	keys := passedIn(in.Cols(), bound)
-	first := len(c.Groups)
-	c.Groups = append(slices.Clip(c.Groups), keys...)
+	c.Groups = append(keys[:len(keys):len(keys)], c.Groups...)
+	totals := 0
 	if n.Sets != nil {
 		c.Sets = make([][]int, len(n.Sets))
 		for i, set := range n.Sets {
-			c.Sets[i] = slices.Clip(set)
+			if len(set) == 0 {
+				totals++
+			}
 			for k := range keys {
-				c.Sets[i] = append(c.Sets[i], first+k)
+				c.Sets[i] = append(c.Sets[i], k)
+			}
+			for _, g := range set {
+				c.Sets[i] = append(c.Sets[i], len(keys)+g)
 			}
 		}
-		return &c, bound, nil
+	} else if len(n.Groups) == 0 {
+		totals = 1
 	}
-	if len(n.Groups) > 0 {
+	switch {
+	case totals == 0:
 		return &c, bound, nil
+	case totals > 1:
+		return nil, nil, sqltype.Errorf(sqltype.CodeNotSupported, "a correlated subquery with several empty grouping sets is not supported")
 	}
 	dom, all := d.o.domain(d.source, d.outer)
 	fixed, exprs := d.o.emptyGroups(&c)
+	for _, g := range n.Groups {
+		exprs = append(exprs, NamedExpr{Col: g.Col, Expr: colRef(g.Col)})
+	}
+	if n.Grouping.ID != 0 {
+		fixed.Grouping = d.o.newColumn(n.Grouping.Name, n.Grouping.Type, neverNull)
+		exprs = append(exprs, NamedExpr{Col: n.Grouping, Expr: &Case{
+			T:     n.Grouping.Type,
+			Whens: []When{{&IsNull{colRef(fixed.Grouping)}, bigint(1<<len(n.Groups) - 1)}},
+			Else:  colRef(fixed.Grouping),
+		}})
+	}
 	var on []Expr
 	for _, id := range d.outer.ids() {
 		on = append(on, sameValue(all[id], bound[id], false))
