@@ -76,7 +76,10 @@ func (a *asker) lookup(t require.TestingT, sn index.Snapshot, want []entry, ns [
 	if err := sn.Lookup(a.s, e.Keys, a.answer); err != nil {
 		return err
 	}
-	rows := a.rows(t, len(ns))
+	rows, err := a.rows(t, len(ns))
+	if err != nil {
+		return err
+	}
 	for i, n := range ns {
 		require.Equal(t, rowsOf(between(want, entry{n, 0}, entry{n + 1, 0})), rows[i], "lookup %d, of key %d", i, n)
 	}
@@ -84,17 +87,23 @@ func (a *asker) lookup(t require.TestingT, sn index.Snapshot, want []entry, ns [
 }
 
 // rows are the rows of each answer.
-func (a *asker) rows(t require.TestingT, n int) [][]uint64 {
+func (a *asker) rows(t require.TestingT, n int) ([][]uint64, error) {
 	require.Equal(t, n, a.answer.N, "answers")
-	offsets := words64(t, a.s, a.answer.Offsets(), n+1)
-	all := words64(t, a.s, a.answer.Rows(), a.answer.Total)
+	offsets, err := words64(a.s, a.answer.Offsets(), n+1)
+	if err != nil {
+		return nil, err
+	}
+	all, err := words64(a.s, a.answer.Rows(), a.answer.Total)
+	if err != nil {
+		return nil, err
+	}
 	require.Zero(t, offsets[0])
 	require.EqualValues(t, a.answer.Total, offsets[n], "the last offset")
 	out := make([][]uint64, n)
 	for i := range out {
 		out[i] = append([]uint64{}, all[offsets[i]:offsets[i+1]]...)
 	}
-	return out
+	return out, nil
 }
 
 // span is the entries from lo to below hi.
@@ -178,7 +187,10 @@ func (a *asker) scan(t require.TestingT, sn index.Snapshot, want []entry, q ques
 	if err := sn.Scan(a.s, r, o, a.answer); err != nil {
 		return err
 	}
-	rows := a.rows(t, len(q.spans))
+	rows, err := a.rows(t, len(q.spans))
+	if err != nil {
+		return err
+	}
 	at := 0
 	for i := range q.spans {
 		es := slices.Clone(q.of(i, want))
@@ -191,7 +203,11 @@ func (a *asker) scan(t require.TestingT, sn index.Snapshot, want []entry, q ques
 		require.Equal(t, rowsOf(es), rows[i], "range %d of %v, %+v", i, q, o)
 		for j := range es {
 			if o.Keys && (j < 3 || j == len(es)-1) {
-				require.Equal(t, a.sp.padded(es[j].n), keyBytes(t, a.s, a.sp.format, a.answer.Keys(), at+j), "key %d of range %d of %v, %+v", j, i, q, o)
+				key, err := keyBytes(a.s, a.sp.format, a.answer.Keys(), at+j)
+				if err != nil {
+					return err
+				}
+				require.Equal(t, a.sp.padded(es[j].n), key, "key %d of range %d of %v, %+v", j, i, q, o)
 			}
 		}
 		at += len(es)
@@ -212,7 +228,11 @@ func (a *asker) count(t require.TestingT, sn index.Snapshot, want []entry, q que
 	if err := sn.Count(a.s, r, a.counts.Ptr()); err != nil {
 		return err
 	}
-	for i, n := range words64(t, a.s, a.counts.Ptr(), len(q.spans)) {
+	counts, err := words64(a.s, a.counts.Ptr(), len(q.spans))
+	if err != nil {
+		return err
+	}
+	for i, n := range counts {
 		require.EqualValues(t, len(q.of(i, want)), n, "count of range %d of %v", i, q)
 	}
 	return nil

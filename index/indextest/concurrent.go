@@ -86,7 +86,11 @@ func (r *rig) look(a *asker, last uint64) (row uint64, ok bool) {
 		if !assert.NoError(r.t, sn.Lookup(a.s, e.Keys, a.answer)) {
 			return 0, false
 		}
-		for j, rows := range a.rows(r.t, e.Keys.N) {
+		found, err := a.rows(r.t, e.Keys.N)
+		if !assert.NoError(r.t, err) {
+			return 0, false
+		}
+		for j, rows := range found {
 			if i == 0 && j == 0 && len(rows) == 1 {
 				row = rows[0]
 			}
@@ -97,7 +101,11 @@ func (r *rig) look(a *asker, last uint64) (row uint64, ok bool) {
 		if !assert.NoError(r.t, sn.Scan(a.s, index.Ranges{N: 1}, index.Order{Direction: index.Direction(i % 2)}, a.answer)) {
 			return 0, false
 		}
-		all := a.rows(r.t, 1)[0]
+		found, err = a.rows(r.t, 1)
+		if !assert.NoError(r.t, err) {
+			return 0, false
+		}
+		all := found[0]
 		if i%2 == 1 {
 			slices.Reverse(all)
 		}

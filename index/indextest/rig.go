@@ -167,36 +167,46 @@ func (r *rig) compare(rnd *rand.Rand) {
 }
 
 // words64 reads n numbers from the device.
-func words64(t require.TestingT, s device.Stream, p device.Ptr, n int) []uint64 {
+func words64(s device.Stream, p device.Ptr, n int) ([]uint64, error) {
 	out := make([]uint64, n)
-	if n > 0 {
-		require.NoError(t, s.Download(unsafe.Slice((*byte)(unsafe.Pointer(&out[0])), 8*n), p))
+	if n == 0 {
+		return out, nil
 	}
-	return out
+	return out, s.Download(unsafe.Slice((*byte)(unsafe.Pointer(&out[0])), 8*n), p)
 }
 
 // keyBytes reads key i at p as bytes, padded with zeros to whole words.
-func keyBytes(t require.TestingT, s device.Stream, f index.Format, p device.Ptr, i int) []byte {
+func keyBytes(s device.Stream, f index.Format, p device.Ptr, i int) ([]byte, error) {
 	p += device.Ptr(i * f.Size())
 	if f.Narrow {
 		var b [4]byte
-		require.NoError(t, s.Download(b[:], p))
-		return binary.BigEndian.AppendUint32(nil, binary.NativeEndian.Uint32(b[:]))
+		err := s.Download(b[:], p)
+		return binary.BigEndian.AppendUint32(nil, binary.NativeEndian.Uint32(b[:])), err
 	}
-	words := words64(t, s, p, f.Size()/8)
+	words, err := words64(s, p, f.Size()/8)
+	if err != nil {
+		return nil, err
+	}
 	if f.Long {
 		tail := device.Ptr(words[f.Words])
 		words = words[:f.Words]
 		if tail != 0 {
-			n := words64(t, s, tail, 1)[0]
-			words = append(words, words64(t, s, tail+8, int(n))...)
+			n, err := words64(s, tail, 1)
+			if err != nil {
+				return nil, err
+			}
+			more, err := words64(s, tail+8, int(n[0]))
+			if err != nil {
+				return nil, err
+			}
+			words = append(words, more...)
 		}
 	}
 	var out []byte
 	for _, w := range words {
 		out = binary.BigEndian.AppendUint64(out, w)
 	}
-	return out
+	return out, nil
 }
 
 // padded is a key's bytes as keyBytes has them.

@@ -15,7 +15,7 @@ import (
 
 // Run tests a kind of index.
 func Run(t *testing.T, k index.Kind) {
-	devicetest.Each(t, func(t *testing.T, d device.Device) {
+	devicetest.EachHost(t, func(t *testing.T, d device.Device) {
 		for _, sp := range spaces() {
 			t.Run(sp.format.String(), func(t *testing.T) {
 				rig := func(t *testing.T) *rig { return newRig(t, d, k, sp) }

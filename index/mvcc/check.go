@@ -69,7 +69,7 @@ func (f fault) String() string {
 
 // check looks at the nodes of one level of a state.
 var check = &device.Kernel[checkArgs]{Name: "mvcc_check", Split: 256, Host: func(a *checkArgs, lo, hi int) {
-	c := checker{a, page.SlotsOf(a.Table)}
+	c := checker{a, page.Slots(a.Table)}
 	visits := device.View[visit](a.Visits, int(a.N))
 	for i := lo; i < hi; i++ {
 		v := &visits[i]
@@ -81,12 +81,12 @@ var check = &device.Kernel[checkArgs]{Name: "mvcc_check", Split: 256, Host: func
 
 type checker struct {
 	*checkArgs
-	slots *page.Slots
+	slots pageTable
 }
 
 func (c *checker) node(v *visit) fault {
 	f := &c.Form
-	p := c.slots.At(v.Node)
+	p := page.At(c.slots, v.Node)
 	h := headOf(p)
 	n := int(h.n)
 	switch v.N = h.n; {
@@ -102,7 +102,7 @@ func (c *checker) node(v *visit) fault {
 			return badOrder
 		}
 	}
-	if v.Slot > 0 && f.compareItems(c.slots.At(v.Parent), int(v.Slot), p, 0) > 0 {
+	if v.Slot > 0 && f.compareItems(page.At(c.slots, v.Parent), int(v.Slot), p, 0) > 0 {
 		return badPlace
 	}
 	if v.Entries = h.n; c.Level == 0 {
@@ -111,7 +111,7 @@ func (c *checker) node(v *visit) fault {
 	v.Entries = 0
 	sums := f.sumsOf(p, n)
 	for i, kid := range f.kidsOf(p, n) {
-		q := c.slots.At(kid)
+		q := page.At(c.slots, kid)
 		entries := headOf(q).n
 		if c.Level > 1 {
 			entries = f.sumsOf(q, int(entries))[entries-1]
@@ -125,7 +125,7 @@ func (c *checker) node(v *visit) fault {
 
 // neighbours checks that node a ends before node b begins, and before its place.
 func (c *checker) neighbours(a, b page.Number) fault {
-	p, q := c.slots.At(a), c.slots.At(b)
+	p, q := page.At(c.slots, a), page.At(c.slots, b)
 	if c.Form.compareItems(p, int(headOf(p).n)-1, q, 0) >= 0 {
 		return badNeighbour
 	}

@@ -35,7 +35,7 @@ var locate = &device.Kernel[locateArgs]{Name: "mvcc_locate", Split: 1024, Host: 
 const block = 64
 
 func locateHost(a *locateArgs, lo, hi int) {
-	slots := page.SlotsOf(a.Table)
+	slots := page.Slots(a.Table)
 	var ts [block]target
 	var at [block]device.Ptr
 	edits := device.View[edit](a.Edits, hi)
@@ -73,11 +73,11 @@ func (a *locateArgs) edit(i, pos int, hit bool) edit {
 
 // down writes the ways of n changes from lo on, and their leaves' addresses to
 // at. Neighbours mostly go the same way: the last one's place is tried first.
-func (a *locateArgs) down(slots *page.Slots, ts *[block]target, at *[block]device.Ptr, lo, n int) {
+func (a *locateArgs) down(slots pageTable, ts *[block]target, at *[block]device.Ptr, lo, n int) {
 	h := int(a.Height)
 	path := device.View[page.Number](a.Pages, h*int(a.N))
 	from := device.View[uint32](a.Slots, h*int(a.N))
-	root := slots.At(a.Root)
+	root := page.At(slots, a.Root)
 	for i := range n {
 		at[i] = root
 		path[(h-1)*int(a.N)+lo+i], from[(h-1)*int(a.N)+lo+i] = a.Root, 0
@@ -98,7 +98,7 @@ func (a *locateArgs) down(slots *page.Slots, ts *[block]target, at *[block]devic
 			last = p
 			number := a.Form.kidsOf(p, items)[kid]
 			path[i], from[i] = number, uint32(kid)
-			at[i] = slots.At(number)
+			at[i] = page.At(slots, number)
 		}
 		touch(&a.Form, at, n)
 	}

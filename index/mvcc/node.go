@@ -39,6 +39,9 @@ const (
 	maxHeight = 32
 )
 
+// pageTable is where pages are, see page.Slots.
+type pageTable = *[1 << 21]device.Ptr
+
 type head struct {
 	birth uint64
 	n     uint32

@@ -57,10 +57,10 @@ var (
 // reader is what the kernels share.
 type reader struct {
 	*readArgs
-	slots *page.Slots
+	slots pageTable
 }
 
-func newReader(a *readArgs) *reader { return &reader{a, page.SlotsOf(a.Table)} }
+func newReader(a *readArgs) *reader { return &reader{a, page.Slots(a.Table)} }
 
 // findHost looks up keys.
 func findHost(a *readArgs, lo, hi int) {
@@ -87,7 +87,7 @@ func findHost(a *readArgs, lo, hi int) {
 // down finds the leaves where targets belong, and the numbers of entries before
 // these leaves if ranks is not nil.
 func (r *reader) down(ts *[block]target, at *[block]device.Ptr, ranks *[block]uint32, n int) {
-	root := r.slots.At(r.Root)
+	root := page.At(r.slots, r.Root)
 	for i := range n {
 		at[i] = root
 	}
@@ -102,7 +102,7 @@ func (r *reader) down(ts *[block]target, at *[block]device.Ptr, ranks *[block]ui
 			if ranks != nil && kid > 0 {
 				ranks[i] += r.Form.sumsOf(p, items)[kid-1]
 			}
-			at[i] = r.slots.At(r.Form.kidsOf(p, items)[kid])
+			at[i] = page.At(r.slots, r.Form.kidsOf(p, items)[kid])
 		}
 		touch(&r.Form, at, n)
 	}
@@ -136,14 +136,14 @@ func (r *reader) across(t *target) found {
 
 // leafOf is the leaf where a target belongs, and the number of entries before it.
 func (r *reader) leafOf(t *target) (p device.Ptr, before uint32) {
-	p = r.slots.At(r.Root)
+	p = page.At(r.slots, r.Root)
 	for range r.Height - 1 {
 		n := int(headOf(p).n)
 		kid := r.Form.kid(p, n, t)
 		if kid > 0 {
 			before += r.Form.sumsOf(p, n)[kid-1]
 		}
-		p = r.slots.At(r.Form.kidsOf(p, n)[kid])
+		p = page.At(r.slots, r.Form.kidsOf(p, n)[kid])
 	}
 	return p, before
 }
@@ -338,7 +338,7 @@ type step struct {
 
 // seek goes to the entry with so many before it.
 func (c *cursor) seek(r *reader, rank uint32) {
-	p := r.slots.At(r.Root)
+	p := page.At(r.slots, r.Root)
 	for level := int(r.Height) - 1; level > 0; level-- {
 		n := int(headOf(p).n)
 		sums := r.Form.sumsOf(p, n)
@@ -347,7 +347,7 @@ func (c *cursor) seek(r *reader, rank uint32) {
 			rank -= sums[kid-1]
 		}
 		c.way[level] = step{p, int32(kid), int32(n)}
-		p = r.slots.At(r.Form.kidsOf(p, n)[kid])
+		p = page.At(r.slots, r.Form.kidsOf(p, n)[kid])
 	}
 	c.leaf, c.at = p, int(rank)
 }
@@ -360,7 +360,7 @@ func (c *cursor) next(r *reader) {
 	}
 	for c.way[level].kid++; ; c.way[level].kid = 0 {
 		s := &c.way[level]
-		p := r.slots.At(r.Form.kidsOf(s.node, int(s.n))[s.kid])
+		p := page.At(r.slots, r.Form.kidsOf(s.node, int(s.n))[s.kid])
 		if level--; level == 0 {
 			c.leaf, c.at = p, 0
 			return

@@ -26,11 +26,11 @@ type top struct {
 // findTop goes down from a root to the first node that has two items, or none
 // below it.
 var findTop = &device.Kernel[topArgs]{Name: "mvcc_top", Host: func(a *topArgs, _, _ int) {
-	slots := page.SlotsOf(a.Table)
+	slots := page.Slots(a.Table)
 	t := &device.View[top](a.Answer, 1)[0]
 	t.Root, t.Passed = a.Root, 0
 	for {
-		p := slots.At(t.Root)
+		p := page.At(slots, t.Root)
 		h := headOf(p)
 		if h.level == 0 || h.n > 1 {
 			return

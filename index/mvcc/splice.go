@@ -71,7 +71,7 @@ func nodesFor(m int) int { return 2 * m }
 func spliceHost(a *spliceArgs, _, hi int) {
 	w := splicer{
 		spliceArgs: a,
-		table:      page.SlotsOf(a.Table),
+		table:      page.Slots(a.Table),
 		edits:      device.View[edit](a.Edits, hi),
 		spans:      device.View[span](a.Spans, spansFor(hi)),
 		groups:     device.View[group](a.Groups, hi),
@@ -94,7 +94,7 @@ func spliceHost(a *spliceArgs, _, hi int) {
 // splicer is splice at work.
 type splicer struct {
 	*spliceArgs
-	table   *page.Slots
+	table   pageTable
 	edits   []edit
 	spans   []span
 	groups  []group
@@ -186,7 +186,7 @@ func (w *splicer) joinGroups() {
 
 // retire notes an old node, and returns its number of items.
 func (w *splicer) retire(number page.Number) uint32 {
-	h := headOf(w.table.At(number))
+	h := headOf(page.At(w.table, number))
 	w.retired[w.c.Retired], w.births[w.c.Retired] = number, h.birth
 	w.c.Retired++
 	w.g.Tails += h.tails
@@ -221,7 +221,7 @@ func (w *splicer) tails(number page.Number, e *edit) {
 		return
 	}
 	if e.Del > 0 {
-		p := w.table.At(number)
+		p := page.At(w.table, number)
 		for i := e.Pos; i < e.Pos+e.Del; i++ {
 			w.g.Tails -= uint64(tailBytes(w.Form.tailIn(p, int(i))))
 		}
@@ -233,7 +233,7 @@ func (w *splicer) tails(number page.Number, e *edit) {
 
 // lastOf reports that a child is its parent's last.
 func (w *splicer) lastOf(parent page.Number, slot uint32) bool {
-	return parent == 0 || headOf(w.table.At(parent)).n == slot+1
+	return parent == 0 || headOf(page.At(w.table, parent)).n == slot+1
 }
 
 // finish ends the last group. If it is small, a neighbour that nothing else is
@@ -245,7 +245,7 @@ func (w *splicer) finish() {
 		return
 	}
 	w.open = false
-	p := w.table.At(g.Parent)
+	p := page.At(w.table, g.Parent)
 	kids := w.Form.kidsOf(p, int(headOf(p).n))
 	if right := g.Slot + g.Siblings; int(right) < len(kids) {
 		w.add(kids[right], 0, w.retire(kids[right]))

@@ -75,10 +75,10 @@ func (g *group) share(j uint32) uint32 {
 // writer is what cut and write share.
 type writer struct {
 	*writeArgs
-	table *page.Slots
+	table pageTable
 }
 
-func newWriter(a *writeArgs) *writer { return &writer{a, page.SlotsOf(a.Table)} }
+func newWriter(a *writeArgs) *writer { return &writer{a, page.Slots(a.Table)} }
 
 // each calls f for the parts of a new node that stand together.
 func (w *writer) each(o *out, f func(p page.Number, from, n int)) {
@@ -118,7 +118,7 @@ func (w *writer) tail(number page.Number, i int) uint64 {
 	if number == 0 {
 		return w.Form.tailWord(w.Form.keyAt(w.Source.Keys, i))
 	}
-	return w.Form.tailIn(w.table.At(number), i)
+	return w.Form.tailIn(page.At(w.table, number), i)
 }
 
 func writeHost(a *writeArgs, lo, hi int) {
@@ -126,7 +126,7 @@ func writeHost(a *writeArgs, lo, hi int) {
 	outs := device.View[out](a.Outs, hi)
 	pages := device.View[page.Number](a.Pages, hi)
 	for i := lo; i < hi; i++ {
-		p := w.table.At(pages[i])
+		p := page.At(w.table, pages[i])
 		*headOf(p) = head{birth: a.Birth, n: outs[i].N, level: a.Level}
 		w.fill(p, &outs[i])
 		w.standIn(p, i, &outs[i])
@@ -145,7 +145,7 @@ func (w *writer) fill(p device.Ptr, o *out) {
 		var old device.Ptr
 		var was int
 		if number != 0 {
-			old = w.table.At(number)
+			old = page.At(w.table, number)
 			was = int(headOf(old).n)
 			src.Keys, src.Rows = old+headBytes, old+headBytes+device.Ptr(f.keyBytes(was))
 		}
@@ -216,7 +216,7 @@ func (w *writer) standIn(p device.Ptr, i int, o *out) {
 	}
 	at := 0
 	if g := &device.View[group](w.Groups, int(o.Group)+1)[o.Group]; g.Parent != 0 && o.At == g.At {
-		p = w.table.At(g.Parent)
+		p = page.At(w.table, g.Parent)
 		n = int(headOf(p).n)
 		at = int(g.Slot)
 	}

@@ -98,7 +98,7 @@ func New(a device.Allocator) *Store {
 	return s
 }
 
-// Table is where kernels find the addresses of slots, see Slots. It stays valid
+// Table is where kernels find the addresses of slots, see At. It stays valid
 // until Close, and knows all pages that were taken before the call.
 func (s *Store) Table() device.Ptr {
 	s.mu.Lock()
@@ -109,17 +109,14 @@ func (s *Store) Table() device.Ptr {
 	return s.table.Ptr()
 }
 
-// Slots are the addresses of slots, as a kernel's Host body sees a table.
-type Slots [maxSlots]device.Ptr
-
-// SlotsOf is the table at an address.
-func SlotsOf(table device.Ptr) *Slots {
-	return (*Slots)(*(*unsafe.Pointer)(unsafe.Pointer(&table)))
+// Slots is a table as a kernel's Host body sees it.
+func Slots(table device.Ptr) *[maxSlots]device.Ptr {
+	return (*[maxSlots]device.Ptr)(*(*unsafe.Pointer)(unsafe.Pointer(&table)))
 }
 
 // At is a page's address.
-func (s *Slots) At(n Number) device.Ptr {
-	return s[n>>slotShift] + device.Ptr(n&(1<<slotShift-1))<<unitShift
+func At(slots *[maxSlots]device.Ptr, n Number) device.Ptr {
+	return slots[n>>slotShift] + device.Ptr(n&(1<<slotShift-1))<<unitShift
 }
 
 // Bytes is what the store holds, InUse what its pages take of that.

@@ -20,7 +20,7 @@ type held struct {
 }
 
 func (h held) words64(s *page.Store) []uint64 {
-	return device.View[uint64](page.SlotsOf(s.Table()).At(h.n), h.words)
+	return device.View[uint64](page.At(page.Slots(s.Table()), h.n), h.words)
 }
 
 func (h held) check(t *testing.T, s *page.Store) {
