@@ -6,6 +6,7 @@ import (
 
 	goarrow "github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/exec"
 	"github.com/gpusql/gpusql/planner"
@@ -34,18 +35,21 @@ type files struct {
 	records []goarrow.RecordBatch
 }
 
-// describe is the schema of a file and the number of its rows, 0 when that is
-// not known; it is what the binder asks for.
-func (f files) describe(path, format string, options map[string]sqltype.Datum) (sqltype.Schema, float64, error) {
+// describe says what a file is like; it is what the binder asks for.
+func (f files) describe(path, format string, options map[string]sqltype.Datum) (planner.FileInfo, error) {
 	if f.records != nil {
-		return f.schema, 0, nil
+		return planner.FileInfo{Schema: f.schema}, nil
 	}
 	file, err := f.file(path, format, options)
 	if err != nil {
-		return nil, 0, err
+		return planner.FileInfo{}, err
 	}
 	defer file.Close()
-	return file.Schema(), max(0, float64(file.Rows())), nil
+	rows := max(0, float64(file.Rows()))
+	return planner.FileInfo{Schema: file.Schema(), Rows: rows, Stats: func(c int) catalog.ColumnStats {
+		s := file.Stats(c)
+		return catalog.ColumnStats{Distinct: s.Distinct, NullFrac: float64(s.Nulls) / max(1, rows), Min: s.Min, Max: s.Max}
+	}}, nil
 }
 
 func (f files) file(path, format string, options map[string]sqltype.Datum) (arrow.File, error) {

@@ -37,9 +37,11 @@ type engine struct {
 func engines() map[string]*engine {
 	same := func(q string) string { return q }
 	return map[string]*engine{
-		"gpusql": {name: "gpusql", driver: "gpusql", dsn: ":memory:", dialect: same, load: loadByCopy},
-		"duckdb": {name: "duckdb", driver: "duckdb", dsn: "", dialect: same, load: loadByCopy},
-		"sqlite": {name: "sqlite", driver: "sqlite", dsn: ":memory:", dialect: sqliteDialect, load: loadByRows},
+		"gpusql":       {name: "gpusql", driver: "gpusql", dsn: ":memory:", dialect: same, load: loadByCopy},
+		"gpusql-files": {name: "gpusql-files", driver: "gpusql", dsn: ":memory:", dialect: same, load: loadByView},
+		"duckdb-files": {name: "duckdb-files", driver: "duckdb", dsn: "", dialect: same, load: loadByView},
+		"duckdb":       {name: "duckdb", driver: "duckdb", dsn: "", dialect: same, load: loadByCopy},
+		"sqlite":       {name: "sqlite", driver: "sqlite", dsn: ":memory:", dialect: sqliteDialect, load: loadByRows},
 	}
 }
 
@@ -48,6 +50,12 @@ func loadByCopy(ctx context.Context, db *sql.DB, t *tpch.Table, path string) err
 		return err
 	}
 	_, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s SELECT * FROM '%s'", t.Name, path))
+	return err
+}
+
+// loadByView reads the file again for every query.
+func loadByView(ctx context.Context, db *sql.DB, t *tpch.Table, path string) error {
+	_, err := db.ExecContext(ctx, fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM '%s'", t.Name, path))
 	return err
 }
 

@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"os"
+	"slices"
+	"strconv"
 	"time"
 )
 
@@ -28,7 +31,14 @@ func (c *config) scan(ctx context.Context) error {
 		defer dbs[i].Close()
 		dbs[i].SetMaxOpenConns(1)
 	}
-	for _, q := range []struct{ name, text string }{
+	var profile *os.File
+	if c.profile != "" {
+		if profile, err = os.Create(c.profile); err != nil {
+			return err
+		}
+		defer profile.Close()
+	}
+	for i, q := range []struct{ name, text string }{
 		{"one integer column", "SELECT sum(l_partkey) FROM '%s'"},
 		{"four decimal columns", "SELECT sum(l_quantity), sum(l_extendedprice), sum(l_discount), sum(l_tax) FROM '%s'"},
 		{"one text column", "SELECT max(l_comment), min(l_comment) FROM '%s'"},
@@ -36,7 +46,10 @@ func (c *config) scan(ctx context.Context) error {
 			"max(l_extendedprice), max(l_discount), max(l_tax), max(l_returnflag), max(l_linestatus), max(l_shipdate), " +
 			"max(l_commitdate), max(l_receiptdate), max(l_shipinstruct), max(l_shipmode), max(l_comment) FROM '%s'"},
 	} {
-		times, err := c.compare(ctx, dbs, fmt.Sprintf(q.text, paths["lineitem"]), nil)
+		if len(c.only) > 0 && !slices.Contains(c.only, strconv.Itoa(i+1)) {
+			continue
+		}
+		times, err := c.compare(ctx, dbs, fmt.Sprintf(q.text, paths["lineitem"]), profile)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}

@@ -13,9 +13,9 @@ type BindOptions struct {
 	// ParamTypes are the types of the parameters that are known; Null and those
 	// beyond the end are inferred: a parameter takes the type of what it meets.
 	ParamTypes []sqltype.Type
-	// FileSchema reads the columns of a file, and its number of rows or 0. Format
-	// is "parquet", "csv" or "arrow". Nil: files are refused.
-	FileSchema func(path, format string, options map[string]sqltype.Datum) (sqltype.Schema, float64, error)
+	// FileSchema looks at a file. Format is "parquet", "csv" or "arrow". Nil:
+	// files are refused.
+	FileSchema func(path, format string, options map[string]sqltype.Datum) (FileInfo, error)
 }
 
 // Bind resolves the names and types of a query, INSERT, UPDATE or DELETE and

@@ -371,12 +371,12 @@ func (b *binder) file(name, format string, options map[string]sqltype.Datum, at 
 	if b.opts.FileSchema == nil {
 		fail(sqltype.CodeNotSupported, at, "files cannot be read here")
 	}
-	schema, rows, err := b.opts.FileSchema(name, format, options)
+	info, err := b.opts.FileSchema(name, format, options)
 	if err != nil {
 		failWith(err, at)
 	}
-	n := &FileScan{Path: name, Format: format, Options: options, Rows: rows}
-	for i, c := range schema {
+	n := &FileScan{Path: name, Format: format, Options: options, Rows: info.Rows, Stats: info.Stats}
+	for i, c := range info.Schema {
 		n.Columns = append(n.Columns, b.column(c.Name, c.Type, nullsOf(c.NotNull)))
 		n.Source = append(n.Source, i)
 	}

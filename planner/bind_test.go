@@ -123,11 +123,11 @@ func checkBound(t *testing.T, p *Plan) {
 }
 
 // testFile is a file with two columns, whichever its name; missing.* is none.
-func testFile(path, format string, _ map[string]sqltype.Datum) (sqltype.Schema, float64, error) {
+func testFile(path, format string, _ map[string]sqltype.Datum) (FileInfo, error) {
 	if strings.HasPrefix(path, "missing") {
-		return nil, 0, sqltype.Errorf(sqltype.CodeBadFile, "%s: no such file", path)
+		return FileInfo{}, sqltype.Errorf(sqltype.CodeBadFile, "%s: no such file", path)
 	}
-	return sqltype.Schema{{Name: "id", Type: sqltype.Int64, NotNull: true}, {Name: format, Type: sqltype.Varchar}}, 10, nil
+	return FileInfo{Rows: 10, Schema: sqltype.Schema{{Name: "id", Type: sqltype.Int64, NotNull: true}, {Name: format, Type: sqltype.Varchar}}}, nil
 }
 
 // bindCatalog is a catalogue that ddl directives fill.

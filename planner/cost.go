@@ -79,11 +79,7 @@ func (m *costModel) estimate(n Node) float64 {
 	case *Scan:
 		return m.scan(n)
 	case *FileScan:
-		rows := n.Rows
-		if rows == 0 {
-			rows = 100 * defaultRows
-		}
-		return rows * m.selectivity(n.Filter)
+		return m.fileScan(n)
 	case *Values:
 		return float64(len(n.Rows))
 	case *TableFunc:
@@ -132,6 +128,24 @@ func (m *costModel) estimate(n Node) float64 {
 		return 1
 	}
 	return m.rows(n.Inputs()[0]) // Sort, Window
+}
+
+func (m *costModel) fileScan(n *FileScan) float64 {
+	note := func(defs []ColDef, source []int) {
+		for i, c := range defs {
+			if n.Stats != nil {
+				s := n.Stats(source[i])
+				m.setColumn(c.ID, newColumnStat(&s))
+			}
+		}
+	}
+	note(n.Columns, n.Source)
+	note(n.Fetch, n.FetchSource)
+	rows := n.Rows
+	if rows == 0 {
+		rows = 100 * defaultRows
+	}
+	return rows * m.selectivity(n.Filter)
 }
 
 func (m *costModel) scan(n *Scan) float64 {

@@ -77,6 +77,15 @@ type FileScan struct {
 	Fetch       []ColDef
 	FetchSource []int
 	Rows        float64 // from the file's metadata, or 0
+	// Stats are what the file says about a column of its schema; nil: nothing.
+	Stats func(column int) catalog.ColumnStats
+}
+
+// FileInfo is what binding asks about a file; see FileScan for its fields.
+type FileInfo struct {
+	Schema sqltype.Schema
+	Rows   float64
+	Stats  func(column int) catalog.ColumnStats
 }
 
 // Values is a list of rows. With no columns and one empty row it is the input

@@ -90,6 +90,7 @@ func (c *csvFile) Schema() sqltype.Schema         { return c.schema }
 func (c *csvFile) Rows() int64                    { return -1 }
 func (c *csvFile) Parts() int                     { return 1 }
 func (c *csvFile) Bounds(int, int) (Bounds, bool) { return Bounds{}, false }
+func (c *csvFile) Stats(i int) ColumnStats        { return unknownStats(c.schema[i].Type) }
 func (c *csvFile) Close() error                   { return nil }
 
 // Read implements File.

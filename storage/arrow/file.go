@@ -29,6 +29,10 @@ type File interface {
 	Parts() int
 	// Bounds are bounds of column c in part p, false when they are not known.
 	Bounds(p, c int) (Bounds, bool)
+	// Stats say what the values of column c are like, as far as the file tells
+	// without being read: Distinct is 0 and Min and Max are NULL where it does
+	// not. It may be called after Close.
+	Stats(c int) ColumnStats
 	// Read opens the given columns of part p, none twice, in batches of at
 	// most rows rows, whose memory is im's.
 	Read(p int, cols []int, rows int, im *Importer) (BatchReader, error)

@@ -51,6 +51,7 @@ func (p *ipcFile) Schema() sqltype.Schema         { return p.schema }
 func (p *ipcFile) Rows() int64                    { return -1 }
 func (p *ipcFile) Parts() int                     { return p.r.NumRecords() }
 func (p *ipcFile) Bounds(int, int) (Bounds, bool) { return Bounds{}, false }
+func (p *ipcFile) Stats(c int) ColumnStats        { return unknownStats(p.schema[c].Type) }
 
 func (p *ipcFile) Close() error {
 	err := p.r.Close()

@@ -2,16 +2,13 @@ package arrow
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"os"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/gpusql/gpusql/sqltype"
@@ -186,80 +183,6 @@ func (r *parquetReader) Close() error {
 	}
 	r.leaves = nil
 	return first
-}
-
-// Bounds implements File. Only types whose statistics are ordered as SQL
-// orders them have bounds.
-func (p *parquetFile) Bounds(part, c int) (b Bounds, ok bool) {
-	defer func() {
-		if recover() != nil { // broken statistics bound nothing
-			ok = false
-		}
-	}()
-	if p.fields[c].err != nil {
-		return Bounds{}, false
-	}
-	rg := p.pf.MetaData().RowGroup(part)
-	chunk, err := rg.ColumnChunk(p.fields[c].leaf)
-	if err != nil {
-		return Bounds{}, false
-	}
-	if set, err := chunk.StatsSet(); err != nil || !set {
-		return Bounds{}, false
-	}
-	stats, err := chunk.Statistics()
-	if err != nil || stats == nil || !stats.HasMinMax() {
-		return Bounds{}, false
-	}
-	b = Bounds{Nulls: -1, Rows: rg.NumRows()}
-	if stats.HasNullCount() {
-		b.Nulls = stats.NullCount()
-	}
-	var okMin, okMax bool
-	b.Min, okMin = statDatum(stats, p.schema[c].Type, stats.EncodeMin())
-	b.Max, okMax = statDatum(stats, p.schema[c].Type, stats.EncodeMax())
-	return b, okMin && okMax
-}
-
-// statDatum reads a plainly encoded bound.
-func statDatum(stats metadata.TypedStatistics, t sqltype.Type, raw []byte) (sqltype.Datum, bool) {
-	d := sqltype.Datum{Type: t}
-	switch t.Kind {
-	case sqltype.KindInt8, sqltype.KindInt16, sqltype.KindInt32, sqltype.KindInt64, sqltype.KindDate:
-	case sqltype.KindVarchar:
-		d.S = string(raw)
-		return d, true
-	case sqltype.KindFloat32, sqltype.KindFloat64:
-		// NaN is greater than all numbers here and absent from the bounds there.
-		return d, false
-	case sqltype.KindDecimal:
-		if t.Precision > 18 {
-			return d, false
-		}
-	default:
-		return d, false
-	}
-	switch stats.Type() {
-	case parquet.Types.Int32:
-		d.I = int64(int32(binary.LittleEndian.Uint32(raw)))
-	case parquet.Types.Int64:
-		d.I = int64(binary.LittleEndian.Uint64(raw))
-	case parquet.Types.FixedLenByteArray:
-		if len(raw) == 0 || len(raw) > 16 {
-			return d, false
-		}
-		v := int64(int8(raw[0]))
-		for _, b := range raw[1:] {
-			if v > math.MaxInt64>>8 || v < math.MinInt64>>8 {
-				return d, false
-			}
-			v = v<<8 | int64(b)
-		}
-		d.I = v
-	default:
-		return d, false
-	}
-	return d, true
 }
 
 // parquetWriter writes a Parquet file.

@@ -264,3 +264,34 @@ func TestHybrid(t *testing.T) {
 		}
 	}
 }
+
+// TestParquetStats: what a file's metadata and dictionaries tell about columns.
+func TestParquetStats(t *testing.T) {
+	schema := sqltype.Schema{{Name: "sorted", Type: sqltype.Int64}, {Name: "few", Type: sqltype.Varchar},
+		{Name: "dense", Type: sqltype.Int32}, {Name: "unique", Type: sqltype.Varchar}, {Name: "f", Type: sqltype.Float64}}
+	var rows [][]sqltype.Datum
+	for i := range 10_000 {
+		row := []sqltype.Datum{sqltype.NewInt64(int64(i/4) * 1000), sqltype.NewString(fmt.Sprint("value ", i*7%13)),
+			{Type: sqltype.Int32, I: int64(i * 7919 % 500)}, sqltype.NewString(fmt.Sprint(i * 7919 % 10_007)), sqltype.NewFloat64(float64(i))}
+		if i%10 == 0 {
+			row[1] = sqltype.NullOf(sqltype.Varchar)
+		}
+		rows = append(rows, row)
+	}
+	name := filepath.Join(t.TempDir(), "t.parquet")
+	writeParquet(t, name, schema, rows, false, parquet.WithMaxRowGroupLength(1000))
+	f, err := OpenFile(name, FileOptions{})
+	require.NoError(t, err)
+	require.NoError(t, f.Close()) // the planner asks afterwards
+	for i, c := range []struct {
+		distinct float64
+		nulls    int
+		min, max string
+	}{{2500, 0, "0", "2499000"}, {13, 1000, "value 0", "value 9"}, {500, 0, "0", "499"}, {10_000, 0, "0", "9999"}, {10_000, 0, "NULL", "NULL"}} {
+		s := f.Stats(i)
+		require.InEpsilon(t, c.distinct, s.Distinct, 0.1, schema[i].Name)
+		require.Equal(t, c.nulls, s.Nulls, schema[i].Name)
+		require.Equal(t, c.min, s.Min.String(), schema[i].Name)
+		require.Equal(t, c.max, s.Max.String(), schema[i].Name)
+	}
+}

@@ -19,6 +19,11 @@ type ColumnStats struct {
 	Distinct float64 // an estimate
 }
 
+// unknownStats are those of a column of which nothing is known.
+func unknownStats(t sqltype.Type) ColumnStats {
+	return ColumnStats{Min: sqltype.NullOf(t), Max: sqltype.NullOf(t)}
+}
+
 // columnStats are a column's statistics as they grow.
 type columnStats struct {
 	min, max sqltype.Datum
