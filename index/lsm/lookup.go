@@ -1,0 +1,175 @@
+package lsm
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gpusql/gpusql/device"
+)
+
+// lookupArgs finds the rows of N keys.
+//
+//	lookup  for each key: how many rows, to Offsets, and where, to Hits
+//	sum     the places of the answers
+//	fetch   the rows, ascending
+type lookupArgs struct {
+	Shape   shape
+	Runs    device.Ptr
+	NRuns   int64
+	Keys    device.Ptr
+	N       int64
+	Hits    device.Ptr // a hit each
+	Offsets device.Ptr // N+1 numbers
+	Rows    device.Ptr
+}
+
+// hit is where the entries of a key begin, if they are in one run only.
+type hit struct {
+	Run int32 // or noRun, or manyRuns
+	At  spot
+	N   int32 // entries
+}
+
+const (
+	noRun    = -1
+	manyRuns = -2
+)
+
+// add notes n entries in another run.
+func (h *hit) add(run int, at spot, n int) {
+	if h.Run == noRun {
+		*h = hit{int32(run), at, int32(n)}
+	} else {
+		h.Run = manyRuns
+	}
+}
+
+func lookupHost[W lead](a *lookupArgs, lo, hi int) {
+	runs := device.View[run](a.Runs, int(a.NRuns))
+	hits, counts := device.View[hit](a.Hits, hi), device.View[int64](a.Offsets, hi)
+	for i := lo; i < hi; i++ {
+		b := placeAt[W](a.Keys+device.Ptr(i*int(a.Shape.Size)), 0)
+		hash := a.Shape.hashKey(uint64(b.lead), b.key)
+		hits[i], counts[i] = hit{Run: noRun}, 0
+		for j := range runs {
+			if at, n, gone := entriesOf(&a.Shape, &runs[j], &b, hash); n > 0 {
+				hits[i].add(j, at, n)
+				counts[i] += int64(n - 2*gone)
+			}
+		}
+	}
+}
+
+// entriesOf finds the n entries of a key in a run; gone of them are dead.
+func entriesOf[W lead](s *shape, r *run, b *place[W], hash uint64) (at spot, n, gone int) {
+	i := partOf(s, r, b)
+	ps := r.parts()
+	if ps[i].mayHave(hash) {
+		l := open[W](s, &ps[i])
+		from := l.seek(&ps[i], b)
+		end := l.endOfKey(from, b)
+		at, n, gone = spot{int32(i), int32(from)}, end-from, countDead(&ps[i], end)-countDead(&ps[i], from)
+		if end < l.n {
+			return at, n, gone
+		}
+	}
+	// They may begin, or go on, in the next parts.
+	for i++; beginsWith(r, i, b.lead); i++ {
+		l := open[W](s, &ps[i])
+		end := l.endOfKey(0, b)
+		if n == 0 {
+			at = spot{int32(i), 0}
+		}
+		n += end
+		gone += countDead(&ps[i], end)
+		if end < l.n {
+			break
+		}
+	}
+	return at, n, gone
+}
+
+// endOfKey is behind the entries of a key that begin at entry at, if any do.
+func (l *list[W]) endOfKey(at int, b *place[W]) int {
+	if at == l.n || l.compareKey(at, b) != 0 {
+		return at
+	}
+	if at+1 == l.n || l.compareKey(at+1, b) != 0 {
+		return at + 1
+	}
+	end, step := at+1, 1
+	for end+step < l.n && l.compareKey(end+step, b) == 0 {
+		end += step
+		step *= 2
+	}
+	for ; step > 0; step /= 2 {
+		if end+step < l.n && l.compareKey(end+step, b) == 0 {
+			end += step
+		}
+	}
+	return end + 1
+}
+
+func fetchHost[W lead](a *lookupArgs, lo, hi int) {
+	runs := device.View[run](a.Runs, int(a.NRuns))
+	hits, offsets := device.View[hit](a.Hits, hi), device.View[int64](a.Offsets, hi+1)
+	rows := device.View[uint64](a.Rows, int(offsets[hi]))
+	var found []version
+	for i := lo; i < hi; i++ {
+		out := rows[offsets[i]:offsets[i+1]]
+		switch h := &hits[i]; {
+		case h.Run >= 0:
+			runs[h.Run].copyRows(out, h.At)
+		case len(out) > 0:
+			b := placeAt[W](a.Keys+device.Ptr(i*int(a.Shape.Size)), 0)
+			hash := a.Shape.hashKey(uint64(b.lead), b.key)
+			found = found[:0]
+			for j := range runs {
+				if at, n, _ := entriesOf(&a.Shape, &runs[j], &b, hash); n > 0 {
+					found = runs[j].appendVersions(found, at, n, j)
+				}
+			}
+			newest(found, out)
+		}
+	}
+}
+
+// copyRows copies the rows of the entries from a spot on.
+func (r *run) copyRows(out []uint64, at spot) {
+	ps := r.parts()
+	for i, from := int(at.Part), int(at.At); len(out) > 0; i, from = i+1, 0 {
+		out = out[copy(out, device.View[uint64](ps[i].Rows, int(ps[i].N))[from:]):]
+	}
+}
+
+// version is what a run says of a row.
+type version struct {
+	row  uint64
+	run  int // 0 is the newest
+	dead bool
+}
+
+func (r *run) appendVersions(vs []version, at spot, n, run int) []version {
+	ps := r.parts()
+	for i, from := int(at.Part), int(at.At); n > 0; i, from = i+1, 0 {
+		p := &ps[i]
+		rows, dead := device.View[uint64](p.Rows, int(p.N)), device.View[uint64](p.Dead, int(p.N+63)/64)
+		for ; from < len(rows) && n > 0; from++ {
+			vs = append(vs, version{rows[from], run, dead != nil && dead[from>>6]>>(from&63)&1 != 0})
+			n--
+		}
+	}
+	return vs
+}
+
+// newest writes the rows that are live, each by its newest version.
+func newest(vs []version, out []uint64) {
+	slices.SortFunc(vs, func(a, b version) int { return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.run, b.run)) })
+	n := 0
+	for i, v := range vs {
+		if (i == 0 || vs[i-1].row != v.row) && !v.dead {
+			out[n] = v.row
+			n++
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package lsm
+
+import (
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index"
+)
+
+const (
+	// cleanEntries is the work of one Prune: less than a millisecond of a core.
+	cleanEntries = 1 << 17
+	// packSegments are put together when they then are fewer: none of so many
+	// may be saved, so a clean index is 97 % full.
+	packSegments = 32
+)
+
+// Prune moves entries of the newest run down to the next one, until there is one
+// run, and then fills its segments. It does some of that at each call, so that it
+// may be called as often as one likes; the horizon does not matter to an index
+// that has no history.
+func (x *Index) Prune(s device.Stream, _ index.Version) error {
+	c := x.draft(s)
+	changed, err := c.clean()
+	if err == nil && changed {
+		err = c.publish(x.current.entries)
+	}
+	return c.end(err)
+}
+
+func (c *draft) clean() (changed bool, err error) {
+	for c.work < cleanEntries {
+		from, to := c.newest()
+		if to < 0 {
+			packed, err := c.pack(from)
+			return changed || packed, err
+		}
+		changed = true
+		if err := c.drain(from, to); err != nil {
+			return false, err
+		}
+		if err := c.settle(); err != nil {
+			return false, err
+		}
+	}
+	return changed, nil
+}
+
+// newest are the two newest lists that are not empty, -1 if there are not two.
+func (c *draft) newest() (first, second int) {
+	first = -1
+	for i := range c.lists {
+		switch {
+		case c.lists[i].n == 0:
+		case first < 0:
+			first = i
+		default:
+			return first, i
+		}
+	}
+	return first, -1
+}
+
+// pack fills the segments of the only run.
+func (c *draft) pack(list int) (changed bool, err error) {
+	if list < 0 {
+		return false, nil
+	}
+	for at := 0; at < len(c.lists[list].segments) && c.work < cleanEntries; at++ {
+		some := c.lists[list].segments[at:]
+		some = some[:min(len(some), packSegments)]
+		if (countEntries(some)+c.x.capacity-1)/c.x.capacity == len(some) {
+			continue
+		}
+		mark := len(c.room)
+		made, err := c.seal(parts(some))
+		if err != nil {
+			return false, err
+		}
+		c.release(mark)
+		c.set(list, at, at+len(some), made)
+		changed = true
+	}
+	return changed, nil
+}
