@@ -1,0 +1,110 @@
+package btree
+
+import (
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index/page"
+)
+
+// build makes a tree of a batch when there is none: leaves over the cores, then
+// one level of inner nodes after the other.
+func (t *tree[W]) build(s device.Stream, w *work) error {
+	live := w.items[:0]
+	for _, x := range w.items {
+		if !w.dead(x) {
+			live = append(live, x)
+		}
+	}
+	w.items = live
+	if len(live) == 0 {
+		return nil
+	}
+	levels := t.planBuild(w, len(live))
+	w.dropped, w.retired = w.dropped[:0], w.retired[:0]
+	if err := t.takeBuild(s, w); err != nil {
+		return err
+	}
+	if err := spread(s, int(levels[0].hi), func(lo, hi int) { t.buildLeaves(w, len(live), int(levels[0].hi), lo, hi) }); err != nil {
+		t.store.Give(w.fresh)
+		t.tails.free(w.tails)
+		return err
+	}
+	for i := int32(1); i < levels[0].hi; i++ {
+		w.pieces[i].bound = between[W](t.layout, nodeAt(w.pages, w.pieces[i-1].page), nodeAt(w.pages, w.pieces[i].page))
+	}
+	w.pieces[0].bound = place{rest: t.layout.zeros}
+	for i := 1; i < len(levels); i++ {
+		below := unit{pieces: levels[i-1]}
+		w.kids = t.kidsOf(w, w.kids[:0], &below, w.pieces[below.pieces.lo].bound)
+		t.writeInner(w, &unit{pieces: levels[i]}, w.kids)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	top := w.pieces[len(w.pieces)-1].page
+	t.publish(w, root{top: top, height: len(levels), entries: int64(len(live)), seq: w.birth})
+	return nil
+}
+
+// planBuild makes the pieces of all levels, the leaves' first. Nodes have some
+// room left, for what comes later.
+func (t *tree[W]) planBuild(w *work, n int) (levels []span) {
+	l := t.layout
+	w.pieces = w.pieces[:0]
+	for {
+		fill, s := l.leafMax*7/8, l.leaf[len(l.leaf)-1]
+		if len(levels) > 0 {
+			fill, s = l.inner.cap*7/8, l.inner
+		}
+		from := int32(len(w.pieces))
+		k := (n + fill - 1) / fill
+		for i := range k {
+			c := n*(i+1)/k - n*i/k
+			if len(levels) == 0 {
+				s = l.shapeFor(c)
+			}
+			w.pieces = append(w.pieces, piece{count: int32(c), shape: s})
+		}
+		levels = append(levels, span{from, int32(len(w.pieces))})
+		if k == 1 {
+			return levels
+		}
+		n = k
+	}
+}
+
+// takeBuild is take, of all entries.
+func (t *tree[W]) takeBuild(s device.Stream, w *work) error {
+	w.sizes = w.sizes[:0]
+	for i := range w.pieces {
+		w.sizes = append(w.sizes, int32(w.pieces[i].shape.bytes))
+	}
+	w.fresh = append(w.fresh[:0], make([]page.Number, len(w.pieces))...)
+	if err := t.store.Take(s, w.sizes, w.fresh); err != nil {
+		return err
+	}
+	w.tails = w.tails[:0]
+	if t.layout.format.Long {
+		w.tails = append(w.tails, make([]device.Ptr, len(w.items))...)
+		for i := range w.items {
+			if err := t.copyTail(s, w, i); err != nil {
+				t.tails.free(w.tails)
+				t.store.Give(w.fresh)
+				return err
+			}
+		}
+	}
+	w.pages = page.Slots(t.store.Table())
+	for i := range w.pieces {
+		w.pieces[i].page = w.fresh[i]
+	}
+	return nil
+}
+
+// buildLeaves writes leaves lo to hi of k, which share n items evenly.
+func (t *tree[W]) buildLeaves(w *work, n, k, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		o := writer[W]{l: t.layout, w: w, pieces: w.pieces[i : i+1]}
+		for j := n * i / k; j < n*(i+1)/k; j++ {
+			o.put(j)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package btree
+
+import (
+	"fmt"
+
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index/page"
+)
+
+// Check verifies the invariants of the newest state.
+func (t *tree[W]) Check(device.Stream) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := checker[W]{t: t, pages: page.Slots(t.pages)}
+	if t.root.height > 0 {
+		if err := c.node(t.root.top, 0, nil, true); err != nil {
+			return err
+		}
+	}
+	if c.entries != t.root.entries {
+		return fmt.Errorf("btree: %d entries are there, %d are counted", c.entries, t.root.entries)
+	}
+	return nil
+}
+
+type checker[W word] struct {
+	t       *tree[W]
+	pages   table
+	entries int64
+	last    *place
+}
+
+// node checks a node at a depth, whose entries are not below low.
+func (c *checker[W]) node(number page.Number, depth int, low *place, rightmost bool) error {
+	t, l := c.t, c.t.layout
+	n := nodeAt(c.pages, number)
+	lim := t.limits(depth)
+	count, h := n.len(), n.head()
+	if count < 1 || count > int(h.cap) || int32(h.cap) > lim.most {
+		return fmt.Errorf("btree: page %d at depth %d has %d of %d", number, depth, count, h.cap)
+	}
+	if int32(count) < lim.least && depth > 0 && !rightmost {
+		return fmt.Errorf("btree: page %d at depth %d has only %d", number, depth, count)
+	}
+	if h.birth > t.root.seq {
+		return fmt.Errorf("btree: page %d is of Apply %d, and the last one is %d", number, h.birth, t.root.seq)
+	}
+	if depth == t.root.height-1 {
+		return c.leaf(n, number, low)
+	}
+	if count < 2 {
+		return fmt.Errorf("btree: inner page %d has one child", number)
+	}
+	for i, kid := range l.kids(n)[:count] {
+		bound := low
+		if i > 0 {
+			bound = &place{uint64(words[W](l, n)[i]), l.restOf(n, i), l.rows(n)[i]}
+			if c.last != nil && c.order(c.last, bound) >= 0 {
+				return fmt.Errorf("btree: separator %d of page %d is not above the entry before it", i, number)
+			}
+		}
+		if err := c.node(kid, depth+1, bound, rightmost && i == count-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker[W]) leaf(n node, number page.Number, low *place) error {
+	l := c.t.layout
+	for i := range n.len() {
+		p := place{uint64(words[W](l, n)[i]), l.restOf(n, i), l.rows(n)[i]}
+		if low != nil && c.order(low, &p) > 0 {
+			return fmt.Errorf("btree: entry %d of page %d is below its separator", i, number)
+		}
+		if c.last != nil && c.order(c.last, &p) >= 0 {
+			return fmt.Errorf("btree: entry %d of page %d is out of order", i, number)
+		}
+		if l.format.Long && p.rest[l.x-1] != 0 && headerOf(tailAt(p.rest[l.x-1])).uses == 0 {
+			return fmt.Errorf("btree: the tail of entry %d of page %d is not in use", i, number)
+		}
+		c.last = &p
+		c.entries++
+	}
+	return nil
+}
+
+func (c *checker[W]) order(a, b *place) int {
+	if a.word != b.word {
+		return compareWords(a.word, b.word)
+	}
+	if c.t.layout.x > 0 {
+		if o := c.t.layout.compareRest(a.rest, b.rest); o != 0 {
+			return o
+		}
+	}
+	return compareWords(a.row, b.row)
+}

@@ -1,0 +1,201 @@
+package btree
+
+import (
+	"unsafe"
+
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index"
+)
+
+// snapshot is a tree at one moment. Its nodes are not changed and not given back
+// while its epoch is held.
+type snapshot[W word] struct {
+	t     *tree[W]
+	root  root
+	pages table
+	epoch *epoch
+}
+
+// Release ends the snapshot.
+func (sn *snapshot[W]) Release() { sn.t.release(sn.epoch) }
+
+// places are keys with rows as a device has them.
+type places struct {
+	l    *layout
+	keys unsafe.Pointer
+	rows []uint64
+}
+
+func (t *tree[W]) placesAt(keys, rows device.Ptr, n int) places {
+	return places{t.layout, *(*unsafe.Pointer)(unsafe.Pointer(&keys)), device.View[uint64](rows, n)}
+}
+
+func (p *places) word(i int) uint64 {
+	if p.l.format.Narrow {
+		return uint64(*(*uint32)(unsafe.Add(p.keys, 4*i)))
+	}
+	return *(*uint64)(unsafe.Add(p.keys, (8+8*p.l.x)*i))
+}
+
+func (p *places) place(i int) (q place) {
+	q.word = p.word(i)
+	if p.l.x > 0 {
+		q.rest = unsafe.Slice((*uint64)(unsafe.Add(p.keys, (8+8*p.l.x)*i+8)), p.l.x)
+	}
+	if p.rows != nil {
+		q.row = p.rows[i]
+	}
+	return q
+}
+
+// Lookup finds the rows of each key.
+func (sn *snapshot[W]) Lookup(s device.Stream, k index.Keys, a *index.Answer) error {
+	if err := a.Ask(k.N); err != nil {
+		return err
+	}
+	// Mostly a key has one row, and the rows come out where they belong.
+	if err := a.Room(k.N, 0); err != nil {
+		return err
+	}
+	offsets := device.View[uint64](a.Offsets(), k.N+1)
+	rows := device.View[uint64](a.Rows(), k.N)
+	keys := sn.t.placesAt(k.Data, 0, k.N)
+	offsets[0] = 0
+	if sn.root.height == 0 {
+		clear(offsets)
+		a.Total = 0
+		return nil
+	}
+	if err := spread(s, k.N, func(lo, hi int) { sn.find(&keys, lo, hi, offsets[1:], rows) }); err != nil {
+		return err
+	}
+	total, most := uint64(0), uint64(0)
+	for i, n := range offsets[1:] {
+		if n > 0 && int(total) < i {
+			rows[total] = rows[i]
+		}
+		total += n
+		most = max(most, n)
+		offsets[i+1] = total
+	}
+	a.Total = int(total)
+	if most < 2 {
+		return nil
+	}
+	if err := a.Room(int(total), 0); err != nil {
+		return err
+	}
+	rows = device.View[uint64](a.Rows(), int(total))
+	return spread(s, k.N, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			q := keys.place(i)
+			sn.rowsOf(&q, rows[offsets[i]:offsets[i+1]])
+		}
+	})
+}
+
+// find counts the rows of keys lo to hi, and gives the first of each.
+func (sn *snapshot[W]) find(keys *places, lo, hi int, counts, rows []uint64) {
+	l := sn.t.layout
+	var n [lanes]node
+	var k [lanes]uint64
+	var at [lanes]int
+	for ; lo < hi; lo += lanes {
+		m := min(lanes, hi-lo)
+		for i := range m {
+			k[i] = keys.word(lo + i)
+		}
+		sn.descend(keys, lo, k[:m], &n, &at)
+		for i := range m {
+			leaf, p, count := n[i], at[i], n[i].len()
+			words := words[W](l, leaf)
+			if p < count && uint64(words[p]) == k[i] && l.x == 0 {
+				if p+1 < count && uint64(words[p+1]) != k[i] {
+					counts[lo+i], rows[lo+i] = 1, l.rows(leaf)[p]
+					continue
+				}
+			} else if p < count && uint64(words[p]) != k[i] {
+				counts[lo+i] = 0
+				continue
+			}
+			q := keys.place(lo + i)
+			counts[lo+i], rows[lo+i] = sn.count(&q)
+		}
+	}
+}
+
+// descend goes to the leaves of some keys, a step in all of them at a time, so
+// that their cache misses overlap, and finds how many entries' words are below.
+func (sn *snapshot[W]) descend(keys *places, from int, k []uint64, n *[lanes]node, at *[lanes]int) {
+	l := sn.t.layout
+	top := nodeAt(sn.pages, sn.root.top)
+	for i := range k {
+		n[i] = top
+	}
+	for range sn.root.height - 1 {
+		for i := range k {
+			at[i] = 1
+		}
+		sn.searchAll(k, n, at)
+		for i := range k {
+			c := at[i]
+			if count := n[i].len(); c < count && uint64(words[W](l, n[i])[c]) == k[i] {
+				q := keys.place(from + i)
+				c = refine[W](l, n[i], c, count, &q, 1)
+			}
+			n[i] = nodeAt(sn.pages, l.kids(n[i])[c-1])
+		}
+	}
+	for i := range k {
+		at[i] = 0
+	}
+	sn.searchAll(k, n, at)
+}
+
+// searchAll searches words in nodes from places on.
+func (sn *snapshot[W]) searchAll(k []uint64, n *[lanes]node, at *[lanes]int) {
+	l := sn.t.layout
+	var left [lanes]int
+	var keys [lanes]unsafe.Pointer
+	for i := range k {
+		keys[i] = l.keys(n[i])
+		left[i] = n[i].len() - at[i]
+	}
+	for range l.steps {
+		for i := range k {
+			// The half of one entry is none, and looks before it: the header.
+			half := left[i] >> 1
+			at[i] += half & -below(keys[i], at[i]+half-1, W(k[i]))
+			left[i] -= half
+		}
+	}
+	for i := range k {
+		at[i] += below(keys[i], at[i], W(k[i]))
+	}
+}
+
+// count is the number of rows of a key, and the first of them.
+func (sn *snapshot[W]) count(q *place) (n, first uint64) {
+	c := cursor[W]{l: sn.t.layout, pages: sn.pages}
+	for c.seek(sn.root, q); c.valid() && c.sameKey(q); c.next() {
+		if n == 0 {
+			first = c.row()
+		}
+		n++
+	}
+	return n, first
+}
+
+// rowsOf writes the rows of a key, which are so many.
+func (sn *snapshot[W]) rowsOf(q *place, rows []uint64) {
+	c := cursor[W]{l: sn.t.layout, pages: sn.pages}
+	c.seek(sn.root, q)
+	for len(rows) > 0 {
+		s := c.leaf()
+		n := copy(rows, sn.t.layout.rows(s.n)[s.at:s.n.len()])
+		rows = rows[n:]
+		if len(rows) > 0 {
+			c.nextLeaf()
+		}
+	}
+}

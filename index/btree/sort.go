@@ -1,0 +1,139 @@
+package btree
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// item is an entry of a batch while it is sorted: the first word of its key, and
+// its place in the batch, or its row when that is all there is to know.
+type item struct{ word, at uint64 }
+
+const itemBytes = int(unsafe.Sizeof(item{}))
+
+// fewItems are sorted by insertion.
+const fewItems = 48
+
+// sortWords sorts items by their words, keeping the order of equal ones. spare
+// is as long, and the result is in either.
+func sortWords(a, spare []item) []item {
+	if slices.IsSortedFunc(a, func(x, y item) int { return compareWords(x.word, y.word) }) {
+		return a
+	}
+	if len(a) <= fewItems {
+		for i := 1; i < len(a); i++ {
+			x := a[i]
+			j := i
+			for ; j > 0 && a[j-1].word > x.word; j-- {
+				a[j] = a[j-1]
+			}
+			a[j] = x
+		}
+		return a
+	}
+	var count [8][256]uint32
+	for i := range a {
+		w := a[i].word
+		count[0][byte(w)]++
+		count[1][byte(w>>8)]++
+		count[2][byte(w>>16)]++
+		count[3][byte(w>>24)]++
+		count[4][byte(w>>32)]++
+		count[5][byte(w>>40)]++
+		count[6][byte(w>>48)]++
+		count[7][byte(w>>56)]++
+	}
+	b := spare[:len(a)]
+	for d := range count {
+		start := &count[d]
+		shift := 8 * d
+		if int(start[byte(a[0].word>>shift)]) == len(a) {
+			continue // all have this byte
+		}
+		sum := uint32(0)
+		for i, n := range start {
+			start[i] = sum
+			sum += n
+		}
+		for i := range a {
+			c := byte(a[i].word >> shift)
+			b[start[c]] = a[i]
+			start[c]++
+		}
+		a, b = b, a
+	}
+	return a
+}
+
+func compareWords(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// sortTies sorts runs of equal words by what comes after them, see batch.after.
+func (b *batch) sortTies(a, spare []item) {
+	for i := 0; i < len(a); {
+		j := i + 1
+		for j < len(a) && a[j].word == a[i].word {
+			j++
+		}
+		if j-i > 1 {
+			b.sortRun(a[i:j], spare[i:j], 1)
+		}
+		i = j
+	}
+}
+
+// sortRun sorts items whose words before number level are equal: by that word
+// and the later ones, the tail, the row and, as sorting is stable, the place.
+func (b *batch) sortRun(a, spare []item, level int) {
+	last := b.format.Words // the level of the tail and the row
+	if len(a) <= fewItems || level == last && b.format.Long {
+		compare := func(x, y item) int { return b.compareFrom(x, y, level) }
+		if !slices.IsSortedFunc(a, compare) {
+			slices.SortStableFunc(a, compare)
+		}
+		return
+	}
+	word := a[0].word
+	for i := range a {
+		if level == last {
+			a[i].word = b.row(a[i])
+		} else {
+			a[i].word = b.rest(a[i])[level-1]
+		}
+	}
+	if s := sortWords(a, spare); &s[0] != &a[0] {
+		copy(a, s)
+	}
+	if level < last {
+		for i := 0; i < len(a); {
+			j := i + 1
+			for j < len(a) && a[j].word == a[i].word {
+				j++
+			}
+			if j-i > 1 {
+				b.sortRun(a[i:j], spare[i:j], level+1)
+			}
+			i = j
+		}
+	}
+	for i := range a {
+		a[i].word = word
+	}
+}
+
+// compareFrom orders items whose words before number level are equal.
+func (b *batch) compareFrom(x, y item, level int) int {
+	if b.layout.x > 0 {
+		if c := b.layout.compareRest(b.rest(x), b.rest(y)); c != 0 {
+			return c
+		}
+	}
+	return compareWords(b.row(x), b.row(y))
+}
