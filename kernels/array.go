@@ -63,13 +63,14 @@ func (a *Array) Release() {
 	a.buf = nil
 }
 
+//gpu:layout
 type copyArgs struct{ Dst, Src device.Ptr }
 
 var (
-	copyBytes = &device.Kernel[copyArgs]{Name: "copy", Split: 1 << 20, Host: func(a *copyArgs, lo, hi int) {
+	copyBytes = &device.Kernel[copyArgs]{Name: "copy", Code: codeCopy, Split: 1 << 20, Host: func(a *copyArgs, lo, hi int) {
 		copy(device.View[byte](a.Dst, hi)[lo:hi], device.View[byte](a.Src, hi)[lo:hi])
 	}}
-	zeroBytes = &device.Kernel[copyArgs]{Name: "zero", Split: 1 << 20, Host: func(a *copyArgs, lo, hi int) {
+	zeroBytes = &device.Kernel[copyArgs]{Name: "zero", Code: codeZero, Split: 1 << 20, Host: func(a *copyArgs, lo, hi int) {
 		clear(device.View[byte](a.Dst, hi)[lo:hi])
 	}}
 )

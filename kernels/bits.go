@@ -2,13 +2,14 @@ package kernels
 
 import "github.com/gpusql/gpusql/device"
 
+//gpu:layout
 type bitsArgs struct {
 	Dst, Src     device.Ptr
 	DstAt, SrcAt uint64
 }
 
 // copyBits writes words that its neighbours share: it runs in one piece.
-var copyBits = &device.Kernel[bitsArgs]{Name: "copy_bits", Host: copyBitsHost}
+var copyBits = &device.Kernel[bitsArgs]{Name: "copy_bits", Code: codeCopyBits, Host: copyBitsHost}
 
 // CopyBits copies n bits from bit srcAt of src to bit dstAt of dst; with src 0
 // they are ones. Bits of dst before dstAt are kept; the word of the last bit is

@@ -8,14 +8,55 @@
 // KERNEL is given is a number to Go too: macros, no names of C++.
 #define BLOCK 256
 
-// each calls f for the items of this block of BLOCK threads, K a thread,
-// neighbours side by side.
+// each calls f for items 0 to n, K a thread and round, neighbours side by side.
+// Any grid covers them.
 template <u32 K, typename F>
 INLINE void each(u64 n, F f) {
-  const u64 first = (u64)block() * (K * BLOCK) + thread();
-  UNROLL for (u32 k = 0; k < K; k++) {
-    const u64 i = first + k * BLOCK;
-    if (i < n) f(i);
+  for (u64 base = (u64)block() * (K * BLOCK); base < n; base += (u64)blocks() * (K * BLOCK)) {
+    UNROLL for (u32 k = 0; k < K; k++) {
+      const u64 i = base + k * BLOCK + thread();
+      if (i < n) f(i);
+    }
+  }
+}
+
+// move gives store what load returns for items 0 to n. The K loads of a thread
+// come before its first store, and overlap: what is stored is not loaded again.
+template <u32 K, typename L, typename S>
+INLINE void move(u64 n, L load, S store) {
+  for (u64 base = (u64)block() * (K * BLOCK); base < n; base += (u64)blocks() * (K * BLOCK)) {
+    const u64 first = base + thread();
+    decltype(load(u64(0))) v[K];
+    if (base + K * BLOCK <= n) {
+      UNROLL for (u32 k = 0; k < K; k++) v[k] = load(first + k * BLOCK);
+      UNROLL for (u32 k = 0; k < K; k++) store(first + k * BLOCK, v[k]);
+    } else {
+      UNROLL for (u32 k = 0; k < K; k++) {
+        if (first + k * BLOCK < n) v[k] = load(first + k * BLOCK);
+      }
+      UNROLL for (u32 k = 0; k < K; k++) {
+        if (first + k * BLOCK < n) store(first + k * BLOCK, v[k]);
+      }
+    }
+  }
+}
+
+// bits writes a bitmap of n rows, in whole words of 64: bit i is f(i), and 0
+// beyond the last row.
+template <u32 K, typename F>
+INLINE void bits(u64 n, u32 *out, F f) {
+  const u64 end = (n + 63) / 64 * 64;
+  for (u64 base = (u64)block() * (K * BLOCK); base < end; base += (u64)blocks() * (K * BLOCK)) {
+    bool p[K];
+    UNROLL for (u32 k = 0; k < K; k++) {
+      const u64 i = base + k * BLOCK + thread();
+      p[k] = i < n && f(i);
+    }
+    UNROLL for (u32 k = 0; k < K; k++) {
+      const u64 i = base + k * BLOCK + thread();
+      const u32 w = ballot(p[k]);
+      if (lane() == 0 && i < end) out[i / 32] = w;
+    }
   }
 }
 

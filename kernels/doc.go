@@ -74,7 +74,7 @@
 //
 //	KERNEL(add_to, addArgs, BLOCK, 8 * BLOCK) {
 //		u32 *rows = at<u32>(a.Rows);
-//		each<8>(n, [&](u64 i) { rows[i] += a.Add; });
+//		move<8>(n, [&](u64 i) { return rows[i]; }, [&](u64 i, u32 v) { rows[i] = v + a.Add; });
 //	}
 //
 // 3. Run go generate ./kernels. It writes layout.cuh, the .ptx and modules.go,
@@ -99,5 +99,6 @@
 // harmlessly. The rules of warps and barriers stand at the top of warp.cuh: full
 // warps at every warp word, the whole block at sync_block. Move 16 bytes at a
 // time where it pays (Pack, Quad), count items in u64, and read all that a thread
-// needs before its first write, or the compiler cannot overlap the reads.
+// needs before its first write, or the compiler cannot overlap the reads: move,
+// each and bits of block.cuh do. scan.cuh has sums over all blocks.
 package kernels

@@ -4,19 +4,20 @@ import (
 	"github.com/gpusql/gpusql/device"
 )
 
+//gpu:layout
 type fetchArgs struct {
 	Dst, Src Vec
 	Idx      device.Ptr
 	At       uint64
 }
 
-func fetchKernel[T any](name string) *device.Kernel[fetchArgs] {
-	return &device.Kernel[fetchArgs]{Name: name, Host: fetchHost[T]}
+func fetchKernel[T any](name string, code *device.Code) *device.Kernel[fetchArgs] {
+	return &device.Kernel[fetchArgs]{Name: name, Code: code, Host: fetchHost[T]}
 }
 
 // They write bits of a word that other calls write too: in one piece.
-var fetch = byWidth[fetchArgs]{fetchKernel[uint8]("fetch1"), fetchKernel[uint16]("fetch2"),
-	fetchKernel[uint32]("fetch4"), fetchKernel[uint64]("fetch8"), fetchKernel[View]("fetch16")}
+var fetch = byWidth[fetchArgs]{fetchKernel[uint8]("fetch1", codeFetch1), fetchKernel[uint16]("fetch2", codeFetch2),
+	fetchKernel[uint32]("fetch4", codeFetch4), fetchKernel[uint64]("fetch8", codeFetch8), fetchKernel[View]("fetch16", codeFetch16)}
 
 // Fetch sets rows at to at+n of dst to rows idx of src, without a dictionary.
 // It is Gather for a destination that is put together of several sources, in
@@ -54,8 +55,8 @@ func fetchHost[T any](a *fetchArgs, lo, hi int) {
 	}
 }
 
-func flattenKernel[T any](name string) *device.Kernel[gatherArgs] {
-	return &device.Kernel[gatherArgs]{Name: name, Host: func(a *gatherArgs, lo, hi int) {
+func flattenKernel[T any](name string, code *device.Code) *device.Kernel[gatherArgs] {
+	return &device.Kernel[gatherArgs]{Name: name, Code: code, Host: func(a *gatherArgs, lo, hi int) {
 		dst := device.View[T](a.Dst.Data, hi)[lo:hi]
 		codes := device.View[uint32](a.Src.Data, hi)[lo:hi]
 		dict := device.View[T](a.Src.Dict, int(a.Src.DictLen))
@@ -70,8 +71,8 @@ func flattenKernel[T any](name string) *device.Kernel[gatherArgs] {
 	}}
 }
 
-var flattenWidths = byWidth[gatherArgs]{flattenKernel[uint8]("flatten1"), flattenKernel[uint16]("flatten2"),
-	flattenKernel[uint32]("flatten4"), flattenKernel[uint64]("flatten8"), flattenKernel[View]("flatten16")}
+var flattenWidths = byWidth[gatherArgs]{flattenKernel[uint8]("flatten1", codeFlatten1), flattenKernel[uint16]("flatten2", codeFlatten2),
+	flattenKernel[uint32]("flatten4", codeFlatten4), flattenKernel[uint64]("flatten8", codeFlatten8), flattenKernel[View]("flatten16", codeFlatten16)}
 
 // Flatten sets dst to the n values of src, of width bytes, without a
 // dictionary.

@@ -6,16 +6,17 @@ import (
 	"github.com/gpusql/gpusql/device"
 )
 
+//gpu:layout
 type flagArgs struct {
 	Flags, Rows, Other, Count device.Ptr
 }
 
 var (
-	flagHeads = &device.Kernel[flagArgs]{Name: "flag_heads", Host: flagHeadsHost}
-	flagRows  = &device.Kernel[flagArgs]{Name: "flag_rows", Host: flagRowsHost}
-	orFlags   = &device.Kernel[flagArgs]{Name: "or_flags", Host: orFlagsHost}
-	andBits   = &device.Kernel[flagArgs]{Name: "and_bits", Host: andBitsHost}
-	markKnown = &device.Kernel[flagArgs]{Name: "mark_known", Host: markKnownHost}
+	flagHeads = &device.Kernel[flagArgs]{Name: "flag_heads", Code: codeFlagHeads, Host: flagHeadsHost}
+	flagRows  = &device.Kernel[flagArgs]{Name: "flag_rows", Host: flagRowsHost, Steps: flagRowsSteps}
+	orFlags   = &device.Kernel[flagArgs]{Name: "or_flags", Code: codeOrFlags, Host: orFlagsHost}
+	andBits   = &device.Kernel[flagArgs]{Name: "and_bits", Code: codeAndBits, Host: andBitsHost}
+	markKnown = &device.Kernel[flagArgs]{Name: "mark_known", Code: codeMarkKnown, Host: markKnownHost}
 )
 
 // FlagHeads sets byte i of flags to 1 when head i of a JoinTable's look-up is a row.
@@ -63,6 +64,16 @@ func flagHeadsHost(a *flagArgs, lo, hi int) {
 		}
 	}
 }
+
+// flagRowsSteps clears the count that blocks add to.
+func flagRowsSteps(s device.Stream, a *flagArgs, n int) error {
+	if err := Zero(s, a.Count, 8); err != nil {
+		return err
+	}
+	return device.Launch(s, flagRowsCode, n, *a)
+}
+
+var flagRowsCode = &device.Kernel[flagArgs]{Name: "flag_rows", Code: codeFlagRows}
 
 func flagRowsHost(a *flagArgs, lo, hi int) {
 	flags := device.View[uint8](a.Flags, maxRows)
@@ -119,7 +130,7 @@ var (
 			rows[i] += a.Add
 		}
 	}}
-	fillBytes = &device.Kernel[addArgs]{Name: "fill", Host: func(a *addArgs, lo, hi int) {
+	fillBytes = &device.Kernel[addArgs]{Name: "fill", Code: codeFill, Host: func(a *addArgs, lo, hi int) {
 		b := device.View[uint8](a.Rows, hi)[lo:hi]
 		for i := range b {
 			b[i] = uint8(a.Add)

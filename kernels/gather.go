@@ -13,6 +13,7 @@ const Missing = ^uint32(0)
 // maxRows bounds the views of sources whose length a step is not told.
 const maxRows = 1 << 31
 
+//gpu:layout
 type gatherArgs struct {
 	Dst, Src Vec
 	Idx      device.Ptr
@@ -30,21 +31,21 @@ func (k *byWidth[A]) launch(s device.Stream, width, n int, a A) error {
 	return device.Launch(s, k[at], n, a)
 }
 
-func gatherKernel[T any](name string) *device.Kernel[gatherArgs] {
-	return &device.Kernel[gatherArgs]{Name: name, Host: gatherHost[T]}
+func gatherKernel[T any](name string, code *device.Code) *device.Kernel[gatherArgs] {
+	return &device.Kernel[gatherArgs]{Name: name, Code: code, Host: gatherHost[T]}
 }
 
-func gatherMissingKernel[T any](name string) *device.Kernel[gatherArgs] {
-	return &device.Kernel[gatherArgs]{Name: name, Host: gatherMissingHost[T]}
+func gatherMissingKernel[T any](name string, code *device.Code) *device.Kernel[gatherArgs] {
+	return &device.Kernel[gatherArgs]{Name: name, Code: code, Host: gatherMissingHost[T]}
 }
 
 var (
-	gather = byWidth[gatherArgs]{gatherKernel[uint8]("gather1"), gatherKernel[uint16]("gather2"),
-		gatherKernel[uint32]("gather4"), gatherKernel[uint64]("gather8"), gatherKernel[View]("gather16")}
-	gatherMissing = byWidth[gatherArgs]{gatherMissingKernel[uint8]("gather_missing1"), gatherMissingKernel[uint16]("gather_missing2"),
-		gatherMissingKernel[uint32]("gather_missing4"), gatherMissingKernel[uint64]("gather_missing8"), gatherMissingKernel[View]("gather_missing16")}
+	gather = byWidth[gatherArgs]{gatherKernel[uint8]("gather1", codeGather1), gatherKernel[uint16]("gather2", codeGather2),
+		gatherKernel[uint32]("gather4", codeGather4), gatherKernel[uint64]("gather8", codeGather8), gatherKernel[View]("gather16", codeGather16)}
+	gatherMissing = byWidth[gatherArgs]{gatherMissingKernel[uint8]("gather_missing1", codeGatherMissing1), gatherMissingKernel[uint16]("gather_missing2", codeGatherMissing2),
+		gatherMissingKernel[uint32]("gather_missing4", codeGatherMissing4), gatherMissingKernel[uint64]("gather_missing8", codeGatherMissing8), gatherMissingKernel[View]("gather_missing16", codeGatherMissing16)}
 
-	gatherValid = &device.Kernel[gatherArgs]{Name: "gather_valid", Host: gatherValidHost}
+	gatherValid = &device.Kernel[gatherArgs]{Name: "gather_valid", Code: codeGatherValid, Host: gatherValidHost}
 )
 
 // Gather sets row i of dst to row idx[i] of src, for n rows. dst has room for

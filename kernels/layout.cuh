@@ -20,6 +20,63 @@ constexpr u32 StatusFull = 2u;
 constexpr u32 StatusInput = 3u;
 constexpr u32 StatusBug = 4u;
 
+struct copyArgs {
+  Ptr Dst;
+  Ptr Src;
+};
+static_assert(sizeof(copyArgs) == 16, "size");
+static_assert(__builtin_offsetof(copyArgs, Dst) == 0, "offset");
+static_assert(__builtin_offsetof(copyArgs, Src) == 8, "offset");
+
+struct bitsArgs {
+  Ptr Dst;
+  Ptr Src;
+  u64 DstAt;
+  u64 SrcAt;
+};
+static_assert(sizeof(bitsArgs) == 32, "size");
+static_assert(__builtin_offsetof(bitsArgs, Dst) == 0, "offset");
+static_assert(__builtin_offsetof(bitsArgs, Src) == 8, "offset");
+static_assert(__builtin_offsetof(bitsArgs, DstAt) == 16, "offset");
+static_assert(__builtin_offsetof(bitsArgs, SrcAt) == 24, "offset");
+
+struct Vec {
+  Ptr Data;
+  Ptr Valid;
+  Ptr Dict;
+  u32 DictLen;
+  u32 _1;
+};
+static_assert(sizeof(Vec) == 32, "size");
+static_assert(__builtin_offsetof(Vec, Data) == 0, "offset");
+static_assert(__builtin_offsetof(Vec, Valid) == 8, "offset");
+static_assert(__builtin_offsetof(Vec, Dict) == 16, "offset");
+static_assert(__builtin_offsetof(Vec, DictLen) == 24, "offset");
+
+struct fetchArgs {
+  Vec Dst;
+  Vec Src;
+  Ptr Idx;
+  u64 At;
+};
+static_assert(sizeof(fetchArgs) == 80, "size");
+static_assert(__builtin_offsetof(fetchArgs, Dst) == 0, "offset");
+static_assert(__builtin_offsetof(fetchArgs, Src) == 32, "offset");
+static_assert(__builtin_offsetof(fetchArgs, Idx) == 64, "offset");
+static_assert(__builtin_offsetof(fetchArgs, At) == 72, "offset");
+
+struct flagArgs {
+  Ptr Flags;
+  Ptr Rows;
+  Ptr Other;
+  Ptr Count;
+};
+static_assert(sizeof(flagArgs) == 32, "size");
+static_assert(__builtin_offsetof(flagArgs, Flags) == 0, "offset");
+static_assert(__builtin_offsetof(flagArgs, Rows) == 8, "offset");
+static_assert(__builtin_offsetof(flagArgs, Other) == 16, "offset");
+static_assert(__builtin_offsetof(flagArgs, Count) == 24, "offset");
+
 struct addArgs {
   Ptr Rows;
   u32 Add;
@@ -28,6 +85,16 @@ struct addArgs {
 static_assert(sizeof(addArgs) == 16, "size");
 static_assert(__builtin_offsetof(addArgs, Rows) == 0, "offset");
 static_assert(__builtin_offsetof(addArgs, Add) == 8, "offset");
+
+struct gatherArgs {
+  Vec Dst;
+  Vec Src;
+  Ptr Idx;
+};
+static_assert(sizeof(gatherArgs) == 72, "size");
+static_assert(__builtin_offsetof(gatherArgs, Dst) == 0, "offset");
+static_assert(__builtin_offsetof(gatherArgs, Src) == 32, "offset");
+static_assert(__builtin_offsetof(gatherArgs, Idx) == 64, "offset");
 
 struct ProbeArgs {
   Ptr Out;
@@ -44,18 +111,29 @@ static_assert(__builtin_offsetof(ProbeArgs, Add) == 16, "offset");
 static_assert(__builtin_offsetof(ProbeArgs, Status) == 24, "offset");
 static_assert(__builtin_offsetof(ProbeArgs, Code) == 32, "offset");
 
-struct Vec {
-  Ptr Data;
-  Ptr Valid;
-  Ptr Dict;
-  u32 DictLen;
-  u32 _1;
+struct selectArgs {
+  Vec Pred;
+  Ptr Mask;
+  Ptr Out;
+  Ptr State;
+  Ptr Count;
 };
-static_assert(sizeof(Vec) == 32, "size");
-static_assert(__builtin_offsetof(Vec, Data) == 0, "offset");
-static_assert(__builtin_offsetof(Vec, Valid) == 8, "offset");
-static_assert(__builtin_offsetof(Vec, Dict) == 16, "offset");
-static_assert(__builtin_offsetof(Vec, DictLen) == 24, "offset");
+static_assert(sizeof(selectArgs) == 64, "size");
+static_assert(__builtin_offsetof(selectArgs, Pred) == 0, "offset");
+static_assert(__builtin_offsetof(selectArgs, Mask) == 32, "offset");
+static_assert(__builtin_offsetof(selectArgs, Out) == 40, "offset");
+static_assert(__builtin_offsetof(selectArgs, State) == 48, "offset");
+static_assert(__builtin_offsetof(selectArgs, Count) == 56, "offset");
+
+struct sequenceArgs {
+  Ptr Out;
+  i64 First;
+  i64 Step;
+};
+static_assert(sizeof(sequenceArgs) == 24, "size");
+static_assert(__builtin_offsetof(sequenceArgs, Out) == 0, "offset");
+static_assert(__builtin_offsetof(sequenceArgs, First) == 8, "offset");
+static_assert(__builtin_offsetof(sequenceArgs, Step) == 16, "offset");
 
 struct View {
   u64 Lo;

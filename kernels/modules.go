@@ -8,13 +8,68 @@ import (
 	"github.com/gpusql/gpusql/device"
 )
 
+//go:embed array.ptx
+var ptxArray string
+
+var (
+	moduleArray = &device.Module{Name: "array", PTX: ptxArray}
+
+	codeCopy = &device.Code{Module: moduleArray, Entry: "copy", Block: 256, Items: 16384}
+	codeZero = &device.Code{Module: moduleArray, Entry: "zero", Block: 256, Items: 16384}
+	codeFill = &device.Code{Module: moduleArray, Entry: "fill", Block: 256, Items: 16384}
+)
+
+//go:embed bits.ptx
+var ptxBits string
+
+var (
+	moduleBits = &device.Module{Name: "bits", PTX: ptxBits}
+
+	codeCopyBits = &device.Code{Module: moduleBits, Entry: "copy_bits", Block: 256, Items: 65536}
+)
+
 //go:embed flags.ptx
 var ptxFlags string
 
 var (
 	moduleFlags = &device.Module{Name: "flags", PTX: ptxFlags}
 
-	codeAddTo = &device.Code{Module: moduleFlags, Entry: "add_to", Block: 256, Items: 2048}
+	codeAddTo     = &device.Code{Module: moduleFlags, Entry: "add_to", Block: 256, Items: 2048}
+	codeNumbers   = &device.Code{Module: moduleFlags, Entry: "numbers", Block: 256, Items: 2048}
+	codeFlagHeads = &device.Code{Module: moduleFlags, Entry: "flag_heads", Block: 256, Items: 2048}
+	codeFlagRows  = &device.Code{Module: moduleFlags, Entry: "flag_rows", Block: 256, Items: 2048}
+	codeOrFlags   = &device.Code{Module: moduleFlags, Entry: "or_flags", Block: 256, Items: 2048}
+	codeAndBits   = &device.Code{Module: moduleFlags, Entry: "and_bits", Block: 256, Items: 1024}
+	codeMarkKnown = &device.Code{Module: moduleFlags, Entry: "mark_known", Block: 256, Items: 2048}
+)
+
+//go:embed gather.ptx
+var ptxGather string
+
+var (
+	moduleGather = &device.Module{Name: "gather", PTX: ptxGather}
+
+	codeGather1         = &device.Code{Module: moduleGather, Entry: "gather1", Block: 256, Items: 1024}
+	codeGatherMissing1  = &device.Code{Module: moduleGather, Entry: "gather_missing1", Block: 256, Items: 1024}
+	codeFlatten1        = &device.Code{Module: moduleGather, Entry: "flatten1", Block: 256, Items: 1024}
+	codeFetch1          = &device.Code{Module: moduleGather, Entry: "fetch1", Block: 256, Items: 256}
+	codeGather2         = &device.Code{Module: moduleGather, Entry: "gather2", Block: 256, Items: 1024}
+	codeGatherMissing2  = &device.Code{Module: moduleGather, Entry: "gather_missing2", Block: 256, Items: 1024}
+	codeFlatten2        = &device.Code{Module: moduleGather, Entry: "flatten2", Block: 256, Items: 1024}
+	codeFetch2          = &device.Code{Module: moduleGather, Entry: "fetch2", Block: 256, Items: 256}
+	codeGather4         = &device.Code{Module: moduleGather, Entry: "gather4", Block: 256, Items: 1024}
+	codeGatherMissing4  = &device.Code{Module: moduleGather, Entry: "gather_missing4", Block: 256, Items: 1024}
+	codeFlatten4        = &device.Code{Module: moduleGather, Entry: "flatten4", Block: 256, Items: 1024}
+	codeFetch4          = &device.Code{Module: moduleGather, Entry: "fetch4", Block: 256, Items: 256}
+	codeGather8         = &device.Code{Module: moduleGather, Entry: "gather8", Block: 256, Items: 1024}
+	codeGatherMissing8  = &device.Code{Module: moduleGather, Entry: "gather_missing8", Block: 256, Items: 1024}
+	codeFlatten8        = &device.Code{Module: moduleGather, Entry: "flatten8", Block: 256, Items: 1024}
+	codeFetch8          = &device.Code{Module: moduleGather, Entry: "fetch8", Block: 256, Items: 256}
+	codeGather16        = &device.Code{Module: moduleGather, Entry: "gather16", Block: 256, Items: 1024}
+	codeGatherMissing16 = &device.Code{Module: moduleGather, Entry: "gather_missing16", Block: 256, Items: 1024}
+	codeFlatten16       = &device.Code{Module: moduleGather, Entry: "flatten16", Block: 256, Items: 1024}
+	codeFetch16         = &device.Code{Module: moduleGather, Entry: "fetch16", Block: 256, Items: 256}
+	codeGatherValid     = &device.Code{Module: moduleGather, Entry: "gather_valid", Block: 256, Items: 1024}
 )
 
 //go:embed probe.ptx
@@ -25,4 +80,25 @@ var (
 
 	codeProbeFill = &device.Code{Module: moduleProbe, Entry: "probe_fill", Block: 256, Items: 1024}
 	codeProbeFail = &device.Code{Module: moduleProbe, Entry: "probe_fail", Block: 256, Items: 256}
+)
+
+//go:embed select.ptx
+var ptxSelect string
+
+var (
+	moduleSelect = &device.Module{Name: "select", PTX: ptxSelect}
+
+	codeSelectTrue    = &device.Code{Module: moduleSelect, Entry: "select_true", Block: 256, Items: 4096}
+	codeSelectNotTrue = &device.Code{Module: moduleSelect, Entry: "select_not_true", Block: 256, Items: 4096}
+	codeSelectBits    = &device.Code{Module: moduleSelect, Entry: "select_bits", Block: 256, Items: 4096}
+	codeWhereTrue     = &device.Code{Module: moduleSelect, Entry: "where_true", Block: 256, Items: 2048}
+)
+
+//go:embed sequence.ptx
+var ptxSequence string
+
+var (
+	moduleSequence = &device.Module{Name: "sequence", PTX: ptxSequence}
+
+	codeSequence = &device.Code{Module: moduleSequence, Entry: "sequence", Block: 256, Items: 2048}
 )

@@ -7,22 +7,43 @@ import (
 	"github.com/gpusql/gpusql/device"
 )
 
+//gpu:layout
 type selectArgs struct {
 	Pred  Vec
 	Mask  device.Ptr // a bitmap of rows to consider, or 0
 	Out   device.Ptr
+	State device.Ptr // see selectState
 	Count device.Ptr
 }
 
 var (
-	selectTrue  = &device.Kernel[selectArgs]{Name: "select_true", Host: selectTrueHost}
-	selectFalse = &device.Kernel[selectArgs]{Name: "select_not_true", Host: selectNotTrueHost}
-	selectBits  = &device.Kernel[selectArgs]{Name: "select_bits", Host: selectBitsHost}
+	selectTrue  = &device.Kernel[selectArgs]{Name: "select_true", Host: selectTrueHost, Steps: selectSteps(codeSelectTrue)}
+	selectFalse = &device.Kernel[selectArgs]{Name: "select_not_true", Host: selectNotTrueHost, Steps: selectSteps(codeSelectNotTrue)}
+	selectBits  = &device.Kernel[selectArgs]{Name: "select_bits", Host: selectBitsHost, Steps: selectSteps(codeSelectBits)}
 )
 
-// SelectBytes is the room that Select needs for n rows: the numbers, and a
-// count after them.
-func SelectBytes(n int) int { return (n*4+7)/8*8 + 8 }
+// SelectBytes is the room that Select needs for n rows: the numbers, what
+// blocks of a GPU tell each other, and a count.
+func SelectBytes(n int) int { return selectState(n) + selectStateBytes(n) + 8 }
+
+// selectState is where blocks tell each other how many rows they have, behind
+// the numbers: a counter, and a word a tile.
+func selectState(n int) int { return (n*4 + 7) / 8 * 8 }
+
+func selectStateBytes(n int) int { return 8 * (1 + codeSelectTrue.Grid(max(n, 1), 0)) }
+
+// selectSteps clears the state first, unless one block does it all.
+func selectSteps(c *device.Code) func(device.Stream, *selectArgs, int) error {
+	k := &device.Kernel[selectArgs]{Name: c.Entry, Code: c}
+	return func(s device.Stream, a *selectArgs, n int) error {
+		if n > c.Items {
+			if err := Zero(s, a.State, selectStateBytes(n)); err != nil {
+				return err
+			}
+		}
+		return device.Launch(s, k, n, *a)
+	}
+}
 
 // Select writes the numbers of the rows among n for which pred is true, in
 // order, as uint32 to out, which has SelectBytes(n), and returns how many.
@@ -45,7 +66,7 @@ func selectWith(s device.Stream, k *device.Kernel[selectArgs], a selectArgs, n i
 	if n == 0 {
 		return 0, nil
 	}
-	a.Out = out
+	a.Out, a.State = out, out+device.Ptr(selectState(n))
 	a.Count = out + device.Ptr(SelectBytes(n)-8)
 	if err := device.Launch(s, k, n, a); err != nil {
 		return 0, err
@@ -117,7 +138,7 @@ func selectBitsHost(a *selectArgs, lo, hi int) {
 	device.View[uint64](a.Count, 1)[0] = uint64(k)
 }
 
-var whereTrue = &device.Kernel[selectArgs]{Name: "where_true", Host: whereTrueHost}
+var whereTrue = &device.Kernel[selectArgs]{Name: "where_true", Code: codeWhereTrue, Host: whereTrueHost}
 
 // WhereTrue writes to bitmap out the rows of bitmap valid (0: all) for which
 // pred is true.

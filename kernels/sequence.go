@@ -2,12 +2,13 @@ package kernels
 
 import "github.com/gpusql/gpusql/device"
 
+//gpu:layout
 type sequenceArgs struct {
 	Out         device.Ptr
 	First, Step int64
 }
 
-var sequence = &device.Kernel[sequenceArgs]{Name: "sequence", Host: func(a *sequenceArgs, lo, hi int) {
+var sequence = &device.Kernel[sequenceArgs]{Name: "sequence", Code: codeSequence, Host: func(a *sequenceArgs, lo, hi int) {
 	out := device.View[int64](a.Out, hi)
 	for i := lo; i < hi; i++ {
 		out[i] = a.First + int64(i)*a.Step

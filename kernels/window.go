@@ -214,7 +214,7 @@ func (a *windowRankArgs) ntile(k int, offset, size int64, from int) bool {
 	return true
 }
 
-var numbers = &device.Kernel[addArgs]{Name: "numbers", Host: func(a *addArgs, lo, hi int) {
+var numbers = &device.Kernel[addArgs]{Name: "numbers", Code: codeNumbers, Host: func(a *addArgs, lo, hi int) {
 	rows := device.View[uint32](a.Rows, hi)
 	for i := lo; i < hi; i++ {
 		rows[i] = uint32(i)
