@@ -70,15 +70,15 @@ func open(o Options, fault func(fn) result) (*Device, error) {
 	}
 	d.sms = drv.attribute(d.ordinal, attrMultiprocessors)
 	d.shared = drv.attribute(d.ordinal, attrSharedOptin)
-	if r := drv.call(fnPrimaryCtxRetain, uintptr(unsafe.Pointer(&d.ctx)), uintptr(d.ordinal)); r != success {
-		return nil, d.failed(fnPrimaryCtxRetain, r)
-	}
 	d.traits = traits(o, d.info.Memory)
 	d.pool = newPool("GPU memory of "+d.info.Name, o.MemoryLimit)
 	d.pool.apart = o.Apart
 	d.pool.grow, d.pool.shrink = d.growPool, d.shrinkPool
 	d.stage = newStaging(d)
 	d.code.loaded = map[*device.Module]*module{}
+	if r := drv.ask(fnPrimaryCtxRetain, uintptr(unsafe.Pointer(&d.ctx)), uintptr(d.ordinal)); r != success {
+		return nil, d.failed(fnPrimaryCtxRetain, r)
+	}
 	return d, nil
 }
 
@@ -137,7 +137,7 @@ func (d *Device) growPool(n int) (device.Ptr, error) {
 	}
 	defer d.leave()
 	var p uint64
-	r := d.drv.call(fnMemAlloc, uintptr(unsafe.Pointer(&p)), uintptr(n))
+	r := d.drv.ask(fnMemAlloc, uintptr(unsafe.Pointer(&p)), uintptr(n))
 	if r == errOutOfMemory {
 		return 0, d.pool.short(n)
 	}
@@ -160,7 +160,7 @@ func (d *Device) shrinkPool(p device.Ptr) error {
 			return err
 		}
 	}
-	return d.check(fnMemFree, d.drv.call(fnMemFree, uintptr(p)))
+	return d.do(fnMemFree, uintptr(p))
 }
 
 // enter makes the GPU's context the calling thread's, until leave. A context
@@ -189,6 +189,18 @@ func (d *Device) usable() error {
 		return l
 	}
 	return nil
+}
+
+// do is a call to the driver, with numbers and addresses outside of Go's memory.
+func (d *Device) do(f fn, args ...uintptr) error {
+	return d.check(f, d.drv.call(f, args...))
+}
+
+// ask is do for arguments that point into Go's memory; see driver.ask.
+//
+//go:uintptrescapes
+func (d *Device) ask(f fn, args ...uintptr) error {
+	return d.check(f, d.drv.call(f, args...))
 }
 
 // check is nil for success, and else failed.
@@ -253,11 +265,13 @@ func (d *Device) Close() error {
 // tearDown frees all that the device has of the driver. The context of a lost
 // device refuses; its end frees the same.
 func (d *Device) tearDown() {
+	d.unpinAll()
 	if d.enter() == nil {
 		for _, q := range d.queues {
 			q.drain() //nolint:errcheck // it has to end, whatever comes of it
 			q.free()
 		}
+		d.queues, d.idle = nil, nil
 		d.stage.release()
 		d.marks.destroy(d.drv)
 		d.code.free(d.drv)

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 )
 
@@ -12,6 +13,7 @@ type driver struct {
 	path    string
 	version int // of CUDA, as the driver counts: 13000 is 13.0
 	fns     [numFns]uintptr
+	frames  sync.Pool       // of *frame
 	fault   func(fn) result // tests: what a call returns instead of being made; nil in production
 }
 
@@ -33,7 +35,7 @@ func openDriver(path string, fault func(fn) result) (*driver, error) {
 		return nil, fmt.Errorf("the driver %s does not start: %w", path, d.errorOf(fnInit, r))
 	}
 	var v int32
-	if r := d.call(fnDriverGetVersion, uintptr(unsafe.Pointer(&v))); r != success {
+	if r := d.ask(fnDriverGetVersion, uintptr(unsafe.Pointer(&v))); r != success {
 		return nil, d.errorOf(fnDriverGetVersion, r)
 	}
 	d.version = int(v)
@@ -51,18 +53,32 @@ const minVersion = 11080
 // formatVersion is a version of CUDA for people: 12.4.
 func formatVersion(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }
 
-// call calls a function of the driver. Pointers to Go's memory must be
-// converted to uintptr in the call itself.
-//
-//go:uintptrescapes
+// frame is the arguments of a call, off the stack.
+type frame [11]uintptr
+
+// call calls a function of the driver. Its arguments are numbers and addresses
+// outside of Go's memory; it allocates nothing, for frames are used again.
 func (d *driver) call(f fn, args ...uintptr) result {
 	if d.fault != nil {
 		if r := d.fault(f); r != success {
 			return r
 		}
 	}
-	return result(callLibrary(d.fns[f], args...))
+	a, _ := d.frames.Get().(*frame)
+	if a == nil {
+		a = new(frame)
+	}
+	n := copy(a[:], args)
+	r := result(callLibrary(d.fns[f], a[:n]...))
+	d.frames.Put(a)
+	return r
 }
+
+// ask is call for arguments that point into Go's memory, such as where the
+// driver is to put an answer. They are converted to uintptr in the call itself.
+//
+//go:uintptrescapes
+func (d *driver) ask(f fn, args ...uintptr) result { return d.call(f, args...) }
 
 // fn names a function of the driver.
 type fn int

@@ -26,7 +26,7 @@ func List(library string) ([]Info, error) {
 		return nil, err
 	}
 	var n int32
-	if r := d.call(fnDeviceGetCount, uintptr(unsafe.Pointer(&n))); r != success {
+	if r := d.ask(fnDeviceGetCount, uintptr(unsafe.Pointer(&n))); r != success {
 		return nil, d.errorOf(fnDeviceGetCount, r)
 	}
 	all := make([]Info, n)
@@ -59,15 +59,15 @@ const minCompute = 8
 // describe is the GPU of that ordinal and its handle.
 func (d *driver) describe(ordinal int) (Info, int32, error) {
 	var dev int32
-	if r := d.call(fnDeviceGet, uintptr(unsafe.Pointer(&dev)), uintptr(ordinal)); r != success {
+	if r := d.ask(fnDeviceGet, uintptr(unsafe.Pointer(&dev)), uintptr(ordinal)); r != success {
 		return Info{}, 0, fmt.Errorf("there is no GPU %d: %w", ordinal, d.errorOf(fnDeviceGet, r))
 	}
 	var name [256]byte
 	var memory uint64
-	if r := d.call(fnDeviceGetName, uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(dev)); r != success {
+	if r := d.ask(fnDeviceGetName, uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(dev)); r != success {
 		return Info{}, 0, d.errorOf(fnDeviceGetName, r)
 	}
-	if r := d.call(fnDeviceTotalMem, uintptr(unsafe.Pointer(&memory)), uintptr(dev)); r != success {
+	if r := d.ask(fnDeviceTotalMem, uintptr(unsafe.Pointer(&memory)), uintptr(dev)); r != success {
 		return Info{}, 0, d.errorOf(fnDeviceTotalMem, r)
 	}
 	model, _, _ := bytes.Cut(name[:], []byte{0})
@@ -91,7 +91,7 @@ func (d *driver) describe(ordinal int) (Info, int32, error) {
 // attribute is a number of a GPU, 0 when the driver does not know it.
 func (d *driver) attribute(dev int32, attr uintptr) int {
 	var v int32
-	if d.call(fnDeviceGetAttribute, uintptr(unsafe.Pointer(&v)), attr, uintptr(dev)) != success {
+	if d.ask(fnDeviceGetAttribute, uintptr(unsafe.Pointer(&v)), attr, uintptr(dev)) != success {
 		return 0
 	}
 	return int(v)

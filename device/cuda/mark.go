@@ -23,7 +23,7 @@ func (s *Stream) Mark() (device.Mark, error) {
 	d := s.dev
 	m := &mark{dev: d, event: d.marks.get()}
 	if m.event == 0 {
-		r := d.drv.call(fnEventCreate, uintptr(unsafe.Pointer(&m.event)), eventDefault)
+		r := d.drv.ask(fnEventCreate, uintptr(unsafe.Pointer(&m.event)), eventDefault)
 		if err := d.check(fnEventCreate, r); err != nil {
 			return nil, err
 		}
@@ -32,7 +32,7 @@ func (s *Stream) Mark() (device.Mark, error) {
 		m.Release()
 		return nil, err
 	}
-	if err := d.check(fnEventRecord, d.drv.call(fnEventRecord, m.event, s.q.handle)); err != nil {
+	if err := d.do(fnEventRecord, m.event, s.q.handle); err != nil {
 		m.Release()
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (m *mark) Since(earlier device.Mark) (time.Duration, error) {
 	}
 	defer m.dev.leave()
 	var ms float32
-	r := m.dev.drv.call(fnEventElapsedTime, uintptr(unsafe.Pointer(&ms)), earlier.(*mark).event, m.event)
+	r := m.dev.drv.ask(fnEventElapsedTime, uintptr(unsafe.Pointer(&ms)), earlier.(*mark).event, m.event)
 	return time.Duration(float64(ms) * float64(time.Millisecond)), m.dev.check(fnEventElapsedTime, r)
 }
 

@@ -59,7 +59,7 @@ func (d *Device) function(c *device.Code) (uintptr, error) {
 	}
 	name := append([]byte(c.Entry), 0)
 	var f uintptr
-	r := d.drv.call(fnModuleGetFunction, uintptr(unsafe.Pointer(&f)), m.handle, uintptr(unsafe.Pointer(&name[0])))
+	r := d.drv.ask(fnModuleGetFunction, uintptr(unsafe.Pointer(&f)), m.handle, uintptr(unsafe.Pointer(&name[0])))
 	if r != success {
 		return 0, fmt.Errorf("module %s, entry %s: %w", c.Module.Name, c.Entry, d.failed(fnModuleGetFunction, r))
 	}
@@ -93,7 +93,7 @@ func (d *Device) load(m *device.Module) (uintptr, error) {
 	options := []uint32{jitErrorLog, jitErrorLogSize}
 	values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
 	var h uintptr
-	r := d.drv.call(fnModuleLoadDataEx, uintptr(unsafe.Pointer(&h)), uintptr(unsafe.Pointer(&ptx[0])), uintptr(len(options)),
+	r := d.drv.ask(fnModuleLoadDataEx, uintptr(unsafe.Pointer(&h)), uintptr(unsafe.Pointer(&ptx[0])), uintptr(len(options)),
 		uintptr(unsafe.Pointer(&options[0])), uintptr(unsafe.Pointer(&values[0])))
 	if r == success {
 		return h, nil

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"unsafe"
@@ -37,20 +38,35 @@ func (d *Device) Pin(b []byte) (unpin func() error, err error) {
 		return nil, d.failed(fnMemHostRegister, r)
 	}
 	d.pins.add(run{p, p + uintptr(len(b))})
-	return sync.OnceValue(func() error { return d.unpin(p) }), nil
+	return func() error { return d.unpin(p) }, nil
 }
 
-// unpin waits for copies that are under way.
+// unpin ends a run. A lost device is asked too, for the memory may be unmapped
+// after this, but what it answers says nothing.
 func (d *Device) unpin(p uintptr) error {
-	d.pins.drop(p)
-	if d.closed.Load() {
+	if !d.pins.drop(p) {
+		return nil // the device has ended before
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	r := d.drv.call(fnCtxSetCurrent, d.ctx)
+	if r == success {
+		r = d.drv.call(fnMemHostUnregister, p)
+	}
+	if d.lost.Load() != nil {
 		return nil
 	}
-	if err := d.enter(); err != nil {
-		return nil // the end of the device unpins
+	return d.check(fnMemHostUnregister, r)
+}
+
+// unpinAll ends all runs, with the device.
+func (d *Device) unpinAll() {
+	d.pins.mu.Lock()
+	runs := d.pins.runs
+	d.pins.mu.Unlock()
+	for _, r := range slices.Clone(runs) {
+		d.unpin(r.lo) //nolint:errcheck // the context's end does the same
 	}
-	defer d.leave()
-	return d.check(fnMemHostUnregister, d.drv.call(fnMemHostUnregister, p))
 }
 
 func (p *pins) add(r run) {
@@ -59,10 +75,13 @@ func (p *pins) add(r run) {
 	p.mu.Unlock()
 }
 
-func (p *pins) drop(lo uintptr) {
+// drop reports whether there was such a run.
+func (p *pins) drop(lo uintptr) bool {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.runs)
 	p.runs = slices.DeleteFunc(p.runs, func(r run) bool { return r.lo == lo })
-	p.mu.Unlock()
+	return len(p.runs) < n
 }
 
 // have reports whether all of b is pinned.

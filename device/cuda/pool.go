@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -99,7 +100,9 @@ func (p *pool) take(n int) (device.Ptr, error) {
 	b := a.find(size)
 	if b == nil {
 		var err error
-		if b, err = p.chunk(a, size); err != nil {
+		if b, err = p.chunk(a, size); errors.Is(err, device.ErrNoMemory) {
+			return 0, p.short(n) // not by the chunk, which may be larger
+		} else if err != nil {
 			return 0, err
 		}
 	}
@@ -186,11 +189,11 @@ func (p *pool) chunk(a *arena, n int) (*block, error) {
 		least, size = n, n
 	}
 	at, err := p.grow(size)
-	if err != nil && size > least {
+	if errors.Is(err, device.ErrNoMemory) && size > least {
 		size = least
 		at, err = p.grow(size)
 	}
-	if err != nil && p.giveBack() {
+	if errors.Is(err, device.ErrNoMemory) && p.giveBack() {
 		at, err = p.grow(size)
 	}
 	if err != nil {

@@ -61,10 +61,10 @@ const (
 // newQueue makes a queue. The context is entered.
 func (d *Device) newQueue() (*queue, error) {
 	q := &queue{dev: d}
-	err := d.check(fnStreamCreate, d.drv.call(fnStreamCreate, uintptr(unsafe.Pointer(&q.handle)), streamNonBlocking))
+	err := d.ask(fnStreamCreate, uintptr(unsafe.Pointer(&q.handle)), streamNonBlocking)
 	for _, e := range []*uintptr{&q.event, &q.up.events[0], &q.up.events[1]} {
 		if err == nil {
-			err = d.check(fnEventCreate, d.drv.call(fnEventCreate, uintptr(unsafe.Pointer(e)), eventNoTiming))
+			err = d.ask(fnEventCreate, uintptr(unsafe.Pointer(e)), eventNoTiming)
 		}
 	}
 	if err == nil {
@@ -89,7 +89,7 @@ func (d *Device) newQueue() (*queue, error) {
 // allocHost is n bytes of pinned memory, for all contexts.
 func (d *Device) allocHost(n int) (unsafe.Pointer, error) {
 	var p unsafe.Pointer
-	r := d.drv.call(fnMemHostAlloc, uintptr(unsafe.Pointer(&p)), uintptr(n), hostPortableMapped)
+	r := d.drv.ask(fnMemHostAlloc, uintptr(unsafe.Pointer(&p)), uintptr(n), hostPortableMapped)
 	if r == errOutOfMemory {
 		return nil, &device.NoMemoryError{Tier: "pinned host memory for " + d.info.Name, Bytes: int64(n)}
 	}
@@ -155,11 +155,11 @@ func (q *queue) after(o *queue) error {
 	event := o.event
 	if !o.recording {
 		event = q.event
-		if err := d.check(fnEventRecord, d.drv.call(fnEventRecord, event, o.handle)); err != nil {
+		if err := d.do(fnEventRecord, event, o.handle); err != nil {
 			return err
 		}
 	}
-	return d.check(fnStreamWaitEvent, d.drv.call(fnStreamWaitEvent, q.handle, event, 0))
+	return d.do(fnStreamWaitEvent, q.handle, event, 0)
 }
 
 // settle waits until all that q was given is over. It is for the stream's
@@ -178,7 +178,7 @@ func (q *queue) drain() error {
 	if q.done.Load() >= q.last.Load() {
 		return nil
 	}
-	return q.dev.check(fnStreamSynchronize, q.dev.drv.call(fnStreamSynchronize, q.handle))
+	return q.dev.do(fnStreamSynchronize, q.handle)
 }
 
 // failure is what a kernel reported since the last time, as an error. Nothing

@@ -23,7 +23,7 @@ func (s *Stream) Record(f func() error) (device.Replay, error) {
 	defer s.dev.leave()
 	d, q := s.dev, s.q
 	// Who has to wait for q meanwhile waits for what it was given before.
-	if err := d.check(fnEventRecord, d.drv.call(fnEventRecord, q.event, q.handle)); err != nil {
+	if err := d.do(fnEventRecord, q.event, q.handle); err != nil {
 		return nil, err
 	}
 	if err := q.beginRecord(); err != nil {
@@ -38,7 +38,7 @@ func (s *Stream) Record(f func() error) (device.Replay, error) {
 		return nil, err
 	}
 	var exec uintptr
-	if err := d.check(fnGraphInstantiate, d.drv.call(fnGraphInstantiate, uintptr(unsafe.Pointer(&exec)), graph, 0)); err != nil {
+	if err := d.ask(fnGraphInstantiate, uintptr(unsafe.Pointer(&exec)), graph, 0); err != nil {
 		return nil, err
 	}
 	return &replay{s: s, exec: exec}, nil
@@ -47,7 +47,7 @@ func (s *Stream) Record(f func() error) (device.Replay, error) {
 func (q *queue) beginRecord() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if err := q.dev.check(fnStreamBeginCapture, q.dev.drv.call(fnStreamBeginCapture, q.handle, captureRelaxed)); err != nil {
+	if err := q.dev.do(fnStreamBeginCapture, q.handle, captureRelaxed); err != nil {
 		return err
 	}
 	q.recording = true
@@ -58,7 +58,7 @@ func (q *queue) endRecord() (graph uintptr, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.recording = false
-	r := q.dev.drv.call(fnStreamEndCapture, q.handle, uintptr(unsafe.Pointer(&graph)))
+	r := q.dev.drv.ask(fnStreamEndCapture, q.handle, uintptr(unsafe.Pointer(&graph)))
 	return graph, q.dev.check(fnStreamEndCapture, r)
 }
 
@@ -72,7 +72,7 @@ func (r *replay) Run() error {
 	if err := r.s.q.submit(); err != nil {
 		return err
 	}
-	return d.check(fnGraphLaunch, d.drv.call(fnGraphLaunch, r.exec, r.s.q.handle))
+	return d.do(fnGraphLaunch, r.exec, r.s.q.handle)
 }
 
 // Close forgets the launches. The driver lets those that are under way end.
@@ -83,5 +83,5 @@ func (r *replay) Close() error {
 		return nil // the end of a lost device frees it
 	}
 	defer d.leave()
-	return d.check(fnGraphExecDestroy, d.drv.call(fnGraphExecDestroy, exec))
+	return d.do(fnGraphExecDestroy, exec)
 }

@@ -26,13 +26,13 @@ const (
 func (q *queue) upload(dst device.Ptr, src []byte) error {
 	d, r := q.dev, &q.up
 	if r.used+len(src) > ringHalf {
-		if err := d.check(fnEventRecord, d.drv.call(fnEventRecord, r.events[r.half], q.handle)); err != nil {
+		if err := d.do(fnEventRecord, r.events[r.half], q.handle); err != nil {
 			return err
 		}
 		r.sent[r.half] = true
 		r.half, r.used = 1-r.half, 0
 		if r.sent[r.half] {
-			if err := d.check(fnEventSynchronize, d.drv.call(fnEventSynchronize, r.events[r.half])); err != nil {
+			if err := d.do(fnEventSynchronize, r.events[r.half]); err != nil {
 				return err
 			}
 			r.sent[r.half] = false
@@ -41,5 +41,5 @@ func (q *queue) upload(dst device.Ptr, src []byte) error {
 	at := unsafe.Add(q.host, queueRing+r.half*ringHalf+r.used)
 	copy(unsafe.Slice((*byte)(at), len(src)), src)
 	r.used += (len(src) + 63) &^ 63
-	return d.check(fnMemcpyHtoDAsync, d.drv.call(fnMemcpyHtoDAsync, uintptr(dst), uintptr(at), uintptr(len(src)), q.handle))
+	return d.do(fnMemcpyHtoDAsync, uintptr(dst), uintptr(at), uintptr(len(src)), q.handle)
 }

@@ -52,7 +52,7 @@ func (s *staging) take() (*slot, error) {
 		return nil, err
 	}
 	if t.sent {
-		if err := s.dev.check(fnEventSynchronize, s.dev.drv.call(fnEventSynchronize, t.event)); err != nil {
+		if err := s.dev.do(fnEventSynchronize, t.event); err != nil {
 			s.put(t)
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (s *staging) make() (*slot, error) {
 		return nil, err
 	}
 	t := &slot{host: host}
-	if r := s.dev.drv.call(fnEventCreate, uintptr(unsafe.Pointer(&t.event)), eventNoTiming); r != success {
+	if r := s.dev.drv.ask(fnEventCreate, uintptr(unsafe.Pointer(&t.event)), eventNoTiming); r != success {
 		s.dev.drv.call(fnMemFreeHost, uintptr(host))
 		return nil, s.dev.failed(fnEventCreate, r)
 	}
@@ -136,7 +136,7 @@ func (s *staging) download(q *queue, dst []byte, src device.Ptr) error {
 		if err := s.send(q, t, fnMemcpyDtoHAsync, uintptr(t.host), uintptr(src)+uintptr(lo), hi-lo); err != nil {
 			return err
 		}
-		if err := s.dev.check(fnEventSynchronize, s.dev.drv.call(fnEventSynchronize, t.event)); err != nil {
+		if err := s.dev.do(fnEventSynchronize, t.event); err != nil {
 			return err
 		}
 		t.sent = false
@@ -147,7 +147,7 @@ func (s *staging) download(q *queue, dst []byte, src device.Ptr) error {
 
 // send submits a copy from or to a slot and the event behind it.
 func (s *staging) send(q *queue, t *slot, f fn, dst, src uintptr, n int) error {
-	if err := s.dev.check(f, s.dev.drv.call(f, dst, src, uintptr(n), q.handle)); err != nil {
+	if err := s.dev.do(f, dst, src, uintptr(n), q.handle); err != nil {
 		return err
 	}
 	// Even when the event is not recorded the copy is under way; to wait for a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 	"unsafe"
 
@@ -99,10 +100,10 @@ func (s *Stream) Submit(w device.Work) error {
 	n := w.Items()
 	copy(unsafe.Slice((*byte)(unsafe.Add(q.host, queueArg)), maxArg), arg)
 	*(*uint64)(unsafe.Add(q.host, queueItems)) = uint64(n)
-	r := s.dev.drv.call(fnLaunchKernel, f, uintptr(c.Grid(n, s.dev.sms)), 1, 1, uintptr(c.Block), 1, 1,
+	err = s.dev.do(fnLaunchKernel, f, uintptr(c.Grid(n, s.dev.sms)), 1, 1, uintptr(c.Block), 1, 1,
 		uintptr(c.Shared), q.handle, uintptr(q.host)+queueParams, 0)
-	if r != success {
-		return fmt.Errorf("device: kernel %s: %w", w.Name(), s.dev.failed(fnLaunchKernel, r))
+	if err != nil {
+		return fmt.Errorf("device: kernel %s: %w", w.Name(), err)
 	}
 	return nil
 }
@@ -136,6 +137,7 @@ func (s *Stream) Upload(dst device.Ptr, src []byte) error {
 	case len(src) <= smallUp:
 		return s.q.upload(dst, src)
 	case s.dev.pins.have(src):
+		defer runtime.KeepAlive(src)
 		return s.q.direct(fnMemcpyHtoDAsync, uintptr(dst), uintptr(unsafe.Pointer(&src[0])), len(src))
 	default:
 		return s.dev.stage.upload(s.q, dst, src)
@@ -167,7 +169,7 @@ func (s *Stream) download(dst []byte, src device.Ptr) error {
 	switch {
 	case len(dst) <= smallDown:
 		at := unsafe.Add(s.q.host, queueSmall)
-		err := s.dev.check(fnMemcpyDtoHAsync, s.dev.drv.call(fnMemcpyDtoHAsync, uintptr(at), uintptr(src), uintptr(len(dst)), s.q.handle))
+		err := s.dev.do(fnMemcpyDtoHAsync, uintptr(at), uintptr(src), uintptr(len(dst)), s.q.handle)
 		if err == nil {
 			err = s.q.settle()
 		}
@@ -176,6 +178,7 @@ func (s *Stream) download(dst []byte, src device.Ptr) error {
 		}
 		return err
 	case s.dev.pins.have(dst):
+		defer runtime.KeepAlive(dst)
 		return s.q.direct(fnMemcpyDtoHAsync, uintptr(unsafe.Pointer(&dst[0])), uintptr(src), len(dst))
 	default:
 		return s.dev.stage.download(s.q, dst, src)
@@ -184,7 +187,7 @@ func (s *Stream) download(dst []byte, src device.Ptr) error {
 
 // direct copies from or to pinned memory of the caller's, and waits for it.
 func (q *queue) direct(f fn, dst, src uintptr, n int) error {
-	if err := q.dev.check(f, q.dev.drv.call(f, dst, src, uintptr(n), q.handle)); err != nil {
+	if err := q.dev.do(f, dst, src, uintptr(n), q.handle); err != nil {
 		return err
 	}
 	return q.settle()
