@@ -117,6 +117,9 @@ func (c *Sorter) Sort(s device.Stream, e index.Entries) (Sorted, error) {
 		}
 		return out, nil
 	}
+	if plain && c.format.Words == 1 && !c.format.Long {
+		return c.sortPlain(s, e)
+	}
 	keys := (n*size + 7) &^ 7
 	if err := c.grow(32 + (n+7)&^7 + keys + 8*n + 32*n); err != nil {
 		return Sorted{}, err
@@ -149,7 +152,11 @@ func (c *Sorter) ask(s device.Stream, k *device.Kernel[args], n int, a args) (o 
 	if err := device.Launch(s, k, n, a); err != nil {
 		return o, err
 	}
-	err = s.Download(unsafe.Slice((*byte)(unsafe.Pointer(&o)), unsafe.Sizeof(o)), a.ToOutcome)
+	return c.outcome(s, a.ToOutcome)
+}
+
+func (c *Sorter) outcome(s device.Stream, at device.Ptr) (o outcome, err error) {
+	err = s.Download(unsafe.Slice((*byte)(unsafe.Pointer(&o)), unsafe.Sizeof(o)), at)
 	return o, err
 }
 

@@ -127,6 +127,9 @@ func testSort(t *testing.T, st device.Stream, d device.Device, f index.Format, n
 	require.Equal(t, want, read(t, f, out))
 	require.Equal(t, len(m.cleared) > 0, out.Clears)
 
+	for _, op := range []index.Op{index.Insert, index.Delete} {
+		testPlain(t, st, d, f, e, op)
+	}
 	e.Keys, e.Rows, e.Ops = index.Keys{Data: out.Keys, N: out.N}, out.Rows, 0
 	for _, op := range []index.Op{index.Insert, index.Delete, index.Upsert} {
 		for _, sorted := range []bool{false, true} {
@@ -142,6 +145,21 @@ func testSort(t *testing.T, st device.Stream, d device.Device, f index.Format, n
 			require.True(t, again.N == 0 || again.Keys == out.Keys, "invariant 3")
 		}
 	}
+}
+
+// testPlain sorts changes of one kind.
+func testPlain(t *testing.T, st device.Stream, d device.Device, f index.Format, e index.Entries, op index.Op) {
+	e.Ops, e.Op = 0, op
+	m := model{map[string]bool{}, map[string]map[uint64]bool{}}
+	for i := range e.Keys.N {
+		m.apply(text(f, e.Keys.Data+device.Ptr(i*f.Size())), device.View[uint64](e.Rows, e.Keys.N)[i], op)
+	}
+	want, _ := m.lines()
+	c := change.NewSorter(d, f)
+	defer c.Release()
+	out, err := c.Sort(st, e)
+	require.NoError(t, err)
+	require.Equal(t, want, read(t, f, out))
 }
 
 func TestFaults(t *testing.T) {
