@@ -5,6 +5,7 @@
 //	go run . point -rows 10e6   SELECT 1 and a prepared lookup by primary key
 //	go run . scan  -sf 1        a scan of a Parquet file
 //	go run . cancel -rows 5e6   how soon a cancelled query of gpusql's ends
+//	go run . index -rows 10e6   the kinds of index and two other packages' trees
 //
 //	tests/tpch ─▶ data/*.parquet ─▶ gpusql ─┐
 //	                             ─▶ DuckDB ─┼─▶ answers equal? ─▶ times, ratios

@@ -21,12 +21,12 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: bench tpch|point|scan|cancel [flags]")
+		return fmt.Errorf("usage: bench tpch|point|scan|cancel|index [flags]")
 	}
 	fs := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	var c config
 	fs.Float64Var(&c.scale, "sf", 1, "TPC-H's scale factor")
-	fs.Float64Var(&c.rows, "rows", 10e6, "rows of the tables of point and cancel")
+	fs.Float64Var(&c.rows, "rows", 10e6, "rows of the tables of point and cancel, keys of index")
 	fs.IntVar(&c.runs, "runs", 5, "counted runs of a query; the median is taken")
 	names := fs.String("engines", "gpusql,duckdb,sqlite", "engines, the first compared with the others")
 	only := fs.String("q", "", "only these queries, as 1,6")
@@ -53,6 +53,8 @@ func run(ctx context.Context, args []string) error {
 		return c.point(ctx)
 	case "scan":
 		return c.scan(ctx)
+	case "index":
+		return c.indexes()
 	case "cancel":
 		return c.cancel(ctx)
 	}
