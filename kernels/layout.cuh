@@ -110,6 +110,32 @@ static_assert(__builtin_offsetof(ProbeArgs, Factor) == 8, "offset");
 static_assert(__builtin_offsetof(ProbeArgs, Add) == 16, "offset");
 static_assert(__builtin_offsetof(ProbeArgs, Status) == 24, "offset");
 static_assert(__builtin_offsetof(ProbeArgs, Code) == 32, "offset");
+constexpr u64 radixDigits = 256ull;
+
+struct radixArgs {
+  Ptr Keys;
+  Ptr Values;
+  Ptr OutKeys;
+  Ptr OutValues;
+  Ptr State;
+  Ptr Places;
+  Ptr Next;
+  u32 Shift;
+  u32 First;
+  u32 Last;
+  u32 _1;
+};
+static_assert(sizeof(radixArgs) == 72, "size");
+static_assert(__builtin_offsetof(radixArgs, Keys) == 0, "offset");
+static_assert(__builtin_offsetof(radixArgs, Values) == 8, "offset");
+static_assert(__builtin_offsetof(radixArgs, OutKeys) == 16, "offset");
+static_assert(__builtin_offsetof(radixArgs, OutValues) == 24, "offset");
+static_assert(__builtin_offsetof(radixArgs, State) == 32, "offset");
+static_assert(__builtin_offsetof(radixArgs, Places) == 40, "offset");
+static_assert(__builtin_offsetof(radixArgs, Next) == 48, "offset");
+static_assert(__builtin_offsetof(radixArgs, Shift) == 56, "offset");
+static_assert(__builtin_offsetof(radixArgs, First) == 60, "offset");
+static_assert(__builtin_offsetof(radixArgs, Last) == 64, "offset");
 
 struct selectArgs {
   Vec Pred;

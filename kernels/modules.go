@@ -82,6 +82,23 @@ var (
 	codeProbeFail = &device.Code{Module: moduleProbe, Entry: "probe_fail", Block: 256, Items: 256}
 )
 
+//go:embed radix.ptx
+var ptxRadix string
+
+var (
+	moduleRadix = &device.Module{Name: "radix", PTX: ptxRadix}
+
+	codeRadixCount4 = &device.Code{Module: moduleRadix, Entry: "radix_count_4", Block: 256, Items: 2048}
+	codeRadixCount8 = &device.Code{Module: moduleRadix, Entry: "radix_count_8", Block: 256, Items: 2048}
+	codeRadixPlaces = &device.Code{Module: moduleRadix, Entry: "radix_places", Block: 256, Items: 256}
+	codeRadixPass4  = &device.Code{Module: moduleRadix, Entry: "radix_pass_4", Block: 256, Items: 6144}
+	codeRadixPass44 = &device.Code{Module: moduleRadix, Entry: "radix_pass_4_4", Block: 256, Items: 6144}
+	codeRadixPass48 = &device.Code{Module: moduleRadix, Entry: "radix_pass_4_8", Block: 256, Items: 4096}
+	codeRadixPass8  = &device.Code{Module: moduleRadix, Entry: "radix_pass_8", Block: 256, Items: 4096}
+	codeRadixPass84 = &device.Code{Module: moduleRadix, Entry: "radix_pass_8_4", Block: 256, Items: 4096}
+	codeRadixPass88 = &device.Code{Module: moduleRadix, Entry: "radix_pass_8_8", Block: 256, Items: 4096}
+)
+
 //go:embed select.ptx
 var ptxSelect string
 
