@@ -9,6 +9,7 @@ import (
 	"github.com/gpusql/gpusql/sqltype"
 )
 
+//gpu:layout
 type hashArgs struct {
 	Src   Vec
 	Out   device.Ptr
@@ -18,22 +19,22 @@ type hashArgs struct {
 
 var (
 	hashKernels = [sqltype.NumPhys]*device.Kernel[hashArgs]{
-		sqltype.PhysBool: {Name: "hash_bool", Host: hashIntHost[uint8]},
-		sqltype.PhysI8:   {Name: "hash_i8", Host: hashIntHost[int8]},
-		sqltype.PhysI16:  {Name: "hash_i16", Host: hashIntHost[int16]},
-		sqltype.PhysI32:  {Name: "hash_i32", Host: hashIntHost[int32]},
-		sqltype.PhysI64:  {Name: "hash_i64", Host: hashIntHost[int64]},
-		sqltype.PhysU8:   {Name: "hash_u8", Host: hashIntHost[uint8]},
-		sqltype.PhysU16:  {Name: "hash_u16", Host: hashIntHost[uint16]},
-		sqltype.PhysU32:  {Name: "hash_u32", Host: hashIntHost[uint32]},
-		sqltype.PhysU64:  {Name: "hash_u64", Host: hashIntHost[uint64]},
-		sqltype.PhysF32:  {Name: "hash_f32", Host: hashF32Host},
-		sqltype.PhysF64:  {Name: "hash_f64", Host: hashF64Host},
-		sqltype.PhysI128: {Name: "hash_i128", Host: hashI128Host},
-		sqltype.PhysStr:  {Name: "hash_str", Host: hashStrHost},
-		sqltype.PhysSpan: {Name: "hash_span", Host: hashSpanHost},
+		sqltype.PhysBool: {Name: "hash_bool", Code: codeHashBool, Host: hashIntHost[uint8]},
+		sqltype.PhysI8:   {Name: "hash_i8", Code: codeHashI8, Host: hashIntHost[int8]},
+		sqltype.PhysI16:  {Name: "hash_i16", Code: codeHashI16, Host: hashIntHost[int16]},
+		sqltype.PhysI32:  {Name: "hash_i32", Code: codeHashI32, Host: hashIntHost[int32]},
+		sqltype.PhysI64:  {Name: "hash_i64", Code: codeHashI64, Host: hashIntHost[int64]},
+		sqltype.PhysU8:   {Name: "hash_u8", Code: codeHashU8, Host: hashIntHost[uint8]},
+		sqltype.PhysU16:  {Name: "hash_u16", Code: codeHashU16, Host: hashIntHost[uint16]},
+		sqltype.PhysU32:  {Name: "hash_u32", Code: codeHashU32, Host: hashIntHost[uint32]},
+		sqltype.PhysU64:  {Name: "hash_u64", Code: codeHashU64, Host: hashIntHost[uint64]},
+		sqltype.PhysF32:  {Name: "hash_f32", Code: codeHashF32, Host: hashF32Host},
+		sqltype.PhysF64:  {Name: "hash_f64", Code: codeHashF64, Host: hashF64Host},
+		sqltype.PhysI128: {Name: "hash_i128", Code: codeHashI128, Host: hashI128Host},
+		sqltype.PhysStr:  {Name: "hash_str", Code: codeHashStr, Host: hashStrHost},
+		sqltype.PhysSpan: {Name: "hash_span", Code: codeHashSpan, Host: hashSpanHost},
 	}
-	hashZero = &device.Kernel[hashArgs]{Name: "hash_zero", Host: func(a *hashArgs, lo, hi int) {
+	hashZero = &device.Kernel[hashArgs]{Name: "hash_zero", Code: codeHashZero, Host: func(a *hashArgs, lo, hi int) {
 		clear(device.View[uint64](a.Out, hi)[lo:hi])
 	}}
 )
@@ -60,6 +61,7 @@ func HashZero(s device.Stream, n int, out device.Ptr) error {
 	return device.Launch(s, hashZero, n, hashArgs{Out: out})
 }
 
+//gpu:layout
 const (
 	hashK0   = 0x9E3779B97F4A7C15
 	hashK1   = 0xD6E8FEB86659FD93
@@ -192,6 +194,8 @@ type Integer interface {
 }
 
 // Span is an INTERVAL value.
+//
+//gpu:layout
 type Span struct {
 	Months, Days int32
 	Micros       int64

@@ -96,6 +96,53 @@ static_assert(__builtin_offsetof(gatherArgs, Dst) == 0, "offset");
 static_assert(__builtin_offsetof(gatherArgs, Src) == 32, "offset");
 static_assert(__builtin_offsetof(gatherArgs, Idx) == 64, "offset");
 
+struct hashArgs {
+  Vec Src;
+  Ptr Out;
+  u32 First;
+  u8 Phys;
+};
+static_assert(sizeof(hashArgs) == 48, "size");
+static_assert(__builtin_offsetof(hashArgs, Src) == 0, "offset");
+static_assert(__builtin_offsetof(hashArgs, Out) == 32, "offset");
+static_assert(__builtin_offsetof(hashArgs, First) == 40, "offset");
+static_assert(__builtin_offsetof(hashArgs, Phys) == 44, "offset");
+constexpr u64 hashK0 = 11400714819323198485ull;
+constexpr u64 hashK1 = 15485907386658061715ull;
+constexpr u64 hashNull = 6364136223846793005ull;
+
+struct Span {
+  i32 Months;
+  i32 Days;
+  i64 Micros;
+};
+static_assert(sizeof(Span) == 16, "size");
+static_assert(__builtin_offsetof(Span, Months) == 0, "offset");
+static_assert(__builtin_offsetof(Span, Days) == 4, "offset");
+static_assert(__builtin_offsetof(Span, Micros) == 8, "offset");
+
+struct packArgs {
+  Vec Src;
+  Ptr Out;
+  u32 Stride;
+  u32 Word;
+  u8 Shift;
+  u8 Null;
+  u8 First;
+  u8 Bits;
+  i64 N;
+};
+static_assert(sizeof(packArgs) == 64, "size");
+static_assert(__builtin_offsetof(packArgs, Src) == 0, "offset");
+static_assert(__builtin_offsetof(packArgs, Out) == 32, "offset");
+static_assert(__builtin_offsetof(packArgs, Stride) == 40, "offset");
+static_assert(__builtin_offsetof(packArgs, Word) == 44, "offset");
+static_assert(__builtin_offsetof(packArgs, Shift) == 48, "offset");
+static_assert(__builtin_offsetof(packArgs, Null) == 49, "offset");
+static_assert(__builtin_offsetof(packArgs, First) == 50, "offset");
+static_assert(__builtin_offsetof(packArgs, Bits) == 51, "offset");
+static_assert(__builtin_offsetof(packArgs, N) == 56, "offset");
+
 struct ProbeArgs {
   Ptr Out;
   u64 Factor;
@@ -168,3 +215,4 @@ struct View {
 static_assert(sizeof(View) == 16, "size");
 static_assert(__builtin_offsetof(View, Lo) == 0, "offset");
 static_assert(__builtin_offsetof(View, Hi) == 8, "offset");
+constexpr u64 InlineLen = 12ull;

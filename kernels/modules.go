@@ -14,9 +14,9 @@ var ptxArray string
 var (
 	moduleArray = &device.Module{Name: "array", PTX: ptxArray}
 
-	codeCopy = &device.Code{Module: moduleArray, Entry: "copy", Block: 256, Items: 16384}
-	codeZero = &device.Code{Module: moduleArray, Entry: "zero", Block: 256, Items: 16384}
-	codeFill = &device.Code{Module: moduleArray, Entry: "fill", Block: 256, Items: 16384}
+	codeCopy = &device.Code{Module: moduleArray, Entry: "copy", Block: 256, Items: 16384} // copyArgs
+	codeZero = &device.Code{Module: moduleArray, Entry: "zero", Block: 256, Items: 16384} // copyArgs
+	codeFill = &device.Code{Module: moduleArray, Entry: "fill", Block: 256, Items: 16384} // addArgs
 )
 
 //go:embed bits.ptx
@@ -25,7 +25,7 @@ var ptxBits string
 var (
 	moduleBits = &device.Module{Name: "bits", PTX: ptxBits}
 
-	codeCopyBits = &device.Code{Module: moduleBits, Entry: "copy_bits", Block: 256, Items: 65536}
+	codeCopyBits = &device.Code{Module: moduleBits, Entry: "copy_bits", Block: 256, Items: 65536} // bitsArgs
 )
 
 //go:embed flags.ptx
@@ -34,13 +34,13 @@ var ptxFlags string
 var (
 	moduleFlags = &device.Module{Name: "flags", PTX: ptxFlags}
 
-	codeAddTo     = &device.Code{Module: moduleFlags, Entry: "add_to", Block: 256, Items: 2048}
-	codeNumbers   = &device.Code{Module: moduleFlags, Entry: "numbers", Block: 256, Items: 2048}
-	codeFlagHeads = &device.Code{Module: moduleFlags, Entry: "flag_heads", Block: 256, Items: 2048}
-	codeFlagRows  = &device.Code{Module: moduleFlags, Entry: "flag_rows", Block: 256, Items: 2048}
-	codeOrFlags   = &device.Code{Module: moduleFlags, Entry: "or_flags", Block: 256, Items: 2048}
-	codeAndBits   = &device.Code{Module: moduleFlags, Entry: "and_bits", Block: 256, Items: 1024}
-	codeMarkKnown = &device.Code{Module: moduleFlags, Entry: "mark_known", Block: 256, Items: 2048}
+	codeAddTo     = &device.Code{Module: moduleFlags, Entry: "add_to", Block: 256, Items: 2048}     // addArgs
+	codeNumbers   = &device.Code{Module: moduleFlags, Entry: "numbers", Block: 256, Items: 2048}    // addArgs
+	codeFlagHeads = &device.Code{Module: moduleFlags, Entry: "flag_heads", Block: 256, Items: 2048} // flagArgs
+	codeFlagRows  = &device.Code{Module: moduleFlags, Entry: "flag_rows", Block: 256, Items: 2048}  // flagArgs
+	codeOrFlags   = &device.Code{Module: moduleFlags, Entry: "or_flags", Block: 256, Items: 2048}   // flagArgs
+	codeAndBits   = &device.Code{Module: moduleFlags, Entry: "and_bits", Block: 256, Items: 1024}   // flagArgs
+	codeMarkKnown = &device.Code{Module: moduleFlags, Entry: "mark_known", Block: 256, Items: 2048} // flagArgs
 )
 
 //go:embed gather.ptx
@@ -49,27 +49,68 @@ var ptxGather string
 var (
 	moduleGather = &device.Module{Name: "gather", PTX: ptxGather}
 
-	codeGather1         = &device.Code{Module: moduleGather, Entry: "gather1", Block: 256, Items: 1024}
-	codeGatherMissing1  = &device.Code{Module: moduleGather, Entry: "gather_missing1", Block: 256, Items: 1024}
-	codeFlatten1        = &device.Code{Module: moduleGather, Entry: "flatten1", Block: 256, Items: 1024}
-	codeFetch1          = &device.Code{Module: moduleGather, Entry: "fetch1", Block: 256, Items: 256}
-	codeGather2         = &device.Code{Module: moduleGather, Entry: "gather2", Block: 256, Items: 1024}
-	codeGatherMissing2  = &device.Code{Module: moduleGather, Entry: "gather_missing2", Block: 256, Items: 1024}
-	codeFlatten2        = &device.Code{Module: moduleGather, Entry: "flatten2", Block: 256, Items: 1024}
-	codeFetch2          = &device.Code{Module: moduleGather, Entry: "fetch2", Block: 256, Items: 256}
-	codeGather4         = &device.Code{Module: moduleGather, Entry: "gather4", Block: 256, Items: 1024}
-	codeGatherMissing4  = &device.Code{Module: moduleGather, Entry: "gather_missing4", Block: 256, Items: 1024}
-	codeFlatten4        = &device.Code{Module: moduleGather, Entry: "flatten4", Block: 256, Items: 1024}
-	codeFetch4          = &device.Code{Module: moduleGather, Entry: "fetch4", Block: 256, Items: 256}
-	codeGather8         = &device.Code{Module: moduleGather, Entry: "gather8", Block: 256, Items: 1024}
-	codeGatherMissing8  = &device.Code{Module: moduleGather, Entry: "gather_missing8", Block: 256, Items: 1024}
-	codeFlatten8        = &device.Code{Module: moduleGather, Entry: "flatten8", Block: 256, Items: 1024}
-	codeFetch8          = &device.Code{Module: moduleGather, Entry: "fetch8", Block: 256, Items: 256}
-	codeGather16        = &device.Code{Module: moduleGather, Entry: "gather16", Block: 256, Items: 1024}
-	codeGatherMissing16 = &device.Code{Module: moduleGather, Entry: "gather_missing16", Block: 256, Items: 1024}
-	codeFlatten16       = &device.Code{Module: moduleGather, Entry: "flatten16", Block: 256, Items: 1024}
-	codeFetch16         = &device.Code{Module: moduleGather, Entry: "fetch16", Block: 256, Items: 256}
-	codeGatherValid     = &device.Code{Module: moduleGather, Entry: "gather_valid", Block: 256, Items: 1024}
+	codeGather1         = &device.Code{Module: moduleGather, Entry: "gather1", Block: 256, Items: 1024}          // gatherArgs
+	codeGatherMissing1  = &device.Code{Module: moduleGather, Entry: "gather_missing1", Block: 256, Items: 1024}  // gatherArgs
+	codeFlatten1        = &device.Code{Module: moduleGather, Entry: "flatten1", Block: 256, Items: 1024}         // gatherArgs
+	codeFetch1          = &device.Code{Module: moduleGather, Entry: "fetch1", Block: 256, Items: 256}            // fetchArgs
+	codeGather2         = &device.Code{Module: moduleGather, Entry: "gather2", Block: 256, Items: 1024}          // gatherArgs
+	codeGatherMissing2  = &device.Code{Module: moduleGather, Entry: "gather_missing2", Block: 256, Items: 1024}  // gatherArgs
+	codeFlatten2        = &device.Code{Module: moduleGather, Entry: "flatten2", Block: 256, Items: 1024}         // gatherArgs
+	codeFetch2          = &device.Code{Module: moduleGather, Entry: "fetch2", Block: 256, Items: 256}            // fetchArgs
+	codeGather4         = &device.Code{Module: moduleGather, Entry: "gather4", Block: 256, Items: 1024}          // gatherArgs
+	codeGatherMissing4  = &device.Code{Module: moduleGather, Entry: "gather_missing4", Block: 256, Items: 1024}  // gatherArgs
+	codeFlatten4        = &device.Code{Module: moduleGather, Entry: "flatten4", Block: 256, Items: 1024}         // gatherArgs
+	codeFetch4          = &device.Code{Module: moduleGather, Entry: "fetch4", Block: 256, Items: 256}            // fetchArgs
+	codeGather8         = &device.Code{Module: moduleGather, Entry: "gather8", Block: 256, Items: 1024}          // gatherArgs
+	codeGatherMissing8  = &device.Code{Module: moduleGather, Entry: "gather_missing8", Block: 256, Items: 1024}  // gatherArgs
+	codeFlatten8        = &device.Code{Module: moduleGather, Entry: "flatten8", Block: 256, Items: 1024}         // gatherArgs
+	codeFetch8          = &device.Code{Module: moduleGather, Entry: "fetch8", Block: 256, Items: 256}            // fetchArgs
+	codeGather16        = &device.Code{Module: moduleGather, Entry: "gather16", Block: 256, Items: 1024}         // gatherArgs
+	codeGatherMissing16 = &device.Code{Module: moduleGather, Entry: "gather_missing16", Block: 256, Items: 1024} // gatherArgs
+	codeFlatten16       = &device.Code{Module: moduleGather, Entry: "flatten16", Block: 256, Items: 1024}        // gatherArgs
+	codeFetch16         = &device.Code{Module: moduleGather, Entry: "fetch16", Block: 256, Items: 256}           // fetchArgs
+	codeGatherValid     = &device.Code{Module: moduleGather, Entry: "gather_valid", Block: 256, Items: 1024}     // gatherArgs
+)
+
+//go:embed hash.ptx
+var ptxHash string
+
+var (
+	moduleHash = &device.Module{Name: "hash", PTX: ptxHash}
+
+	codeHashBool = &device.Code{Module: moduleHash, Entry: "hash_bool", Block: 256, Items: 1024} // hashArgs
+	codeHashI8   = &device.Code{Module: moduleHash, Entry: "hash_i8", Block: 256, Items: 1024}   // hashArgs
+	codeHashI16  = &device.Code{Module: moduleHash, Entry: "hash_i16", Block: 256, Items: 1024}  // hashArgs
+	codeHashI32  = &device.Code{Module: moduleHash, Entry: "hash_i32", Block: 256, Items: 1024}  // hashArgs
+	codeHashI64  = &device.Code{Module: moduleHash, Entry: "hash_i64", Block: 256, Items: 1024}  // hashArgs
+	codeHashU8   = &device.Code{Module: moduleHash, Entry: "hash_u8", Block: 256, Items: 1024}   // hashArgs
+	codeHashU16  = &device.Code{Module: moduleHash, Entry: "hash_u16", Block: 256, Items: 1024}  // hashArgs
+	codeHashU32  = &device.Code{Module: moduleHash, Entry: "hash_u32", Block: 256, Items: 1024}  // hashArgs
+	codeHashU64  = &device.Code{Module: moduleHash, Entry: "hash_u64", Block: 256, Items: 1024}  // hashArgs
+	codeHashF32  = &device.Code{Module: moduleHash, Entry: "hash_f32", Block: 256, Items: 1024}  // hashArgs
+	codeHashF64  = &device.Code{Module: moduleHash, Entry: "hash_f64", Block: 256, Items: 1024}  // hashArgs
+	codeHashI128 = &device.Code{Module: moduleHash, Entry: "hash_i128", Block: 256, Items: 1024} // hashArgs
+	codeHashSpan = &device.Code{Module: moduleHash, Entry: "hash_span", Block: 256, Items: 1024} // hashArgs
+	codeHashStr  = &device.Code{Module: moduleHash, Entry: "hash_str", Block: 256, Items: 1024}  // hashArgs
+	codeHashZero = &device.Code{Module: moduleHash, Entry: "hash_zero", Block: 256, Items: 2048} // hashArgs
+)
+
+//go:embed pack.ptx
+var ptxPack string
+
+var (
+	modulePack = &device.Module{Name: "pack", PTX: ptxPack}
+
+	codePack1   = &device.Code{Module: modulePack, Entry: "pack_1", Block: 256, Items: 1024}   // packArgs
+	codePack2   = &device.Code{Module: modulePack, Entry: "pack_2", Block: 256, Items: 1024}   // packArgs
+	codePack4   = &device.Code{Module: modulePack, Entry: "pack_4", Block: 256, Items: 1024}   // packArgs
+	codePack8   = &device.Code{Module: modulePack, Entry: "pack_8", Block: 256, Items: 1024}   // packArgs
+	codePackF32 = &device.Code{Module: modulePack, Entry: "pack_f32", Block: 256, Items: 1024} // packArgs
+	codePackF64 = &device.Code{Module: modulePack, Entry: "pack_f64", Block: 256, Items: 1024} // packArgs
+	codeUnpack1 = &device.Code{Module: modulePack, Entry: "unpack1", Block: 256, Items: 1024}  // packArgs
+	codeUnpack2 = &device.Code{Module: modulePack, Entry: "unpack2", Block: 256, Items: 1024}  // packArgs
+	codeUnpack4 = &device.Code{Module: modulePack, Entry: "unpack4", Block: 256, Items: 1024}  // packArgs
+	codeUnpack8 = &device.Code{Module: modulePack, Entry: "unpack8", Block: 256, Items: 1024}  // packArgs
 )
 
 //go:embed probe.ptx
@@ -78,8 +119,8 @@ var ptxProbe string
 var (
 	moduleProbe = &device.Module{Name: "probe", PTX: ptxProbe}
 
-	codeProbeFill = &device.Code{Module: moduleProbe, Entry: "probe_fill", Block: 256, Items: 1024}
-	codeProbeFail = &device.Code{Module: moduleProbe, Entry: "probe_fail", Block: 256, Items: 256}
+	codeProbeFill = &device.Code{Module: moduleProbe, Entry: "probe_fill", Block: 256, Items: 1024} // ProbeArgs
+	codeProbeFail = &device.Code{Module: moduleProbe, Entry: "probe_fail", Block: 256, Items: 256}  // ProbeArgs
 )
 
 //go:embed radix.ptx
@@ -88,15 +129,15 @@ var ptxRadix string
 var (
 	moduleRadix = &device.Module{Name: "radix", PTX: ptxRadix}
 
-	codeRadixCount4 = &device.Code{Module: moduleRadix, Entry: "radix_count_4", Block: 256, Items: 2048}
-	codeRadixCount8 = &device.Code{Module: moduleRadix, Entry: "radix_count_8", Block: 256, Items: 2048}
-	codeRadixPlaces = &device.Code{Module: moduleRadix, Entry: "radix_places", Block: 256, Items: 256}
-	codeRadixPass4  = &device.Code{Module: moduleRadix, Entry: "radix_pass_4", Block: 256, Items: 6144}
-	codeRadixPass44 = &device.Code{Module: moduleRadix, Entry: "radix_pass_4_4", Block: 256, Items: 6144}
-	codeRadixPass48 = &device.Code{Module: moduleRadix, Entry: "radix_pass_4_8", Block: 256, Items: 4096}
-	codeRadixPass8  = &device.Code{Module: moduleRadix, Entry: "radix_pass_8", Block: 256, Items: 4096}
-	codeRadixPass84 = &device.Code{Module: moduleRadix, Entry: "radix_pass_8_4", Block: 256, Items: 4096}
-	codeRadixPass88 = &device.Code{Module: moduleRadix, Entry: "radix_pass_8_8", Block: 256, Items: 4096}
+	codeRadixCount4 = &device.Code{Module: moduleRadix, Entry: "radix_count_4", Block: 256, Items: 2048}  // radixArgs
+	codeRadixCount8 = &device.Code{Module: moduleRadix, Entry: "radix_count_8", Block: 256, Items: 2048}  // radixArgs
+	codeRadixPlaces = &device.Code{Module: moduleRadix, Entry: "radix_places", Block: 256, Items: 256}    // radixArgs
+	codeRadixPass4  = &device.Code{Module: moduleRadix, Entry: "radix_pass_4", Block: 256, Items: 6144}   // radixArgs
+	codeRadixPass44 = &device.Code{Module: moduleRadix, Entry: "radix_pass_4_4", Block: 256, Items: 6144} // radixArgs
+	codeRadixPass48 = &device.Code{Module: moduleRadix, Entry: "radix_pass_4_8", Block: 256, Items: 4096} // radixArgs
+	codeRadixPass8  = &device.Code{Module: moduleRadix, Entry: "radix_pass_8", Block: 256, Items: 4096}   // radixArgs
+	codeRadixPass84 = &device.Code{Module: moduleRadix, Entry: "radix_pass_8_4", Block: 256, Items: 4096} // radixArgs
+	codeRadixPass88 = &device.Code{Module: moduleRadix, Entry: "radix_pass_8_8", Block: 256, Items: 4096} // radixArgs
 )
 
 //go:embed select.ptx
@@ -105,10 +146,10 @@ var ptxSelect string
 var (
 	moduleSelect = &device.Module{Name: "select", PTX: ptxSelect}
 
-	codeSelectTrue    = &device.Code{Module: moduleSelect, Entry: "select_true", Block: 256, Items: 4096}
-	codeSelectNotTrue = &device.Code{Module: moduleSelect, Entry: "select_not_true", Block: 256, Items: 4096}
-	codeSelectBits    = &device.Code{Module: moduleSelect, Entry: "select_bits", Block: 256, Items: 4096}
-	codeWhereTrue     = &device.Code{Module: moduleSelect, Entry: "where_true", Block: 256, Items: 2048}
+	codeSelectTrue    = &device.Code{Module: moduleSelect, Entry: "select_true", Block: 256, Items: 4096}     // selectArgs
+	codeSelectNotTrue = &device.Code{Module: moduleSelect, Entry: "select_not_true", Block: 256, Items: 4096} // selectArgs
+	codeSelectBits    = &device.Code{Module: moduleSelect, Entry: "select_bits", Block: 256, Items: 4096}     // selectArgs
+	codeWhereTrue     = &device.Code{Module: moduleSelect, Entry: "where_true", Block: 256, Items: 2048}      // selectArgs
 )
 
 //go:embed sequence.ptx
@@ -117,5 +158,5 @@ var ptxSequence string
 var (
 	moduleSequence = &device.Module{Name: "sequence", PTX: ptxSequence}
 
-	codeSequence = &device.Code{Module: moduleSequence, Entry: "sequence", Block: 256, Items: 2048}
+	codeSequence = &device.Code{Module: moduleSequence, Entry: "sequence", Block: 256, Items: 2048} // sequenceArgs
 )

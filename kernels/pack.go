@@ -79,6 +79,7 @@ func (l *KeyLayout) Width() int {
 	}
 }
 
+//gpu:layout
 type packArgs struct {
 	Src    Vec
 	Out    device.Ptr
@@ -92,24 +93,24 @@ type packArgs struct {
 }
 
 var packKernels = map[sqltype.Phys]*device.Kernel[packArgs]{
-	sqltype.PhysBool: {Name: "pack_bool", Host: packHost[uint8]},
-	sqltype.PhysI8:   {Name: "pack_i8", Host: packHost[uint8]},
-	sqltype.PhysU8:   {Name: "pack_u8", Host: packHost[uint8]},
-	sqltype.PhysI16:  {Name: "pack_i16", Host: packHost[uint16]},
-	sqltype.PhysU16:  {Name: "pack_u16", Host: packHost[uint16]},
-	sqltype.PhysI32:  {Name: "pack_i32", Host: packHost[uint32]},
-	sqltype.PhysU32:  {Name: "pack_u32", Host: packHost[uint32]},
-	sqltype.PhysI64:  {Name: "pack_i64", Host: packHost[uint64]},
-	sqltype.PhysU64:  {Name: "pack_u64", Host: packHost[uint64]},
-	sqltype.PhysF32:  {Name: "pack_f32", Host: packF32Host},
-	sqltype.PhysF64:  {Name: "pack_f64", Host: packF64Host},
+	sqltype.PhysBool: {Name: "pack_bool", Code: codePack1, Host: packHost[uint8]},
+	sqltype.PhysI8:   {Name: "pack_i8", Code: codePack1, Host: packHost[uint8]},
+	sqltype.PhysU8:   {Name: "pack_u8", Code: codePack1, Host: packHost[uint8]},
+	sqltype.PhysI16:  {Name: "pack_i16", Code: codePack2, Host: packHost[uint16]},
+	sqltype.PhysU16:  {Name: "pack_u16", Code: codePack2, Host: packHost[uint16]},
+	sqltype.PhysI32:  {Name: "pack_i32", Code: codePack4, Host: packHost[uint32]},
+	sqltype.PhysU32:  {Name: "pack_u32", Code: codePack4, Host: packHost[uint32]},
+	sqltype.PhysI64:  {Name: "pack_i64", Code: codePack8, Host: packHost[uint64]},
+	sqltype.PhysU64:  {Name: "pack_u64", Code: codePack8, Host: packHost[uint64]},
+	sqltype.PhysF32:  {Name: "pack_f32", Code: codePackF32, Host: packF32Host},
+	sqltype.PhysF64:  {Name: "pack_f64", Code: codePackF64, Host: packF64Host},
 }
 
 var unpackKernels = map[int]*device.Kernel[packArgs]{
-	1: {Name: "unpack1", Host: unpackHost[uint8]},
-	2: {Name: "unpack2", Host: unpackHost[uint16]},
-	4: {Name: "unpack4", Host: unpackHost[uint32]},
-	8: {Name: "unpack8", Host: unpackHost[uint64]},
+	1: {Name: "unpack1", Code: codeUnpack1, Host: unpackHost[uint8]},
+	2: {Name: "unpack2", Code: codeUnpack2, Host: unpackHost[uint16]},
+	4: {Name: "unpack4", Code: codeUnpack4, Host: unpackHost[uint32]},
+	8: {Name: "unpack8", Code: codeUnpack8, Host: unpackHost[uint64]},
 }
 
 func (l *KeyLayout) args(i int) packArgs {

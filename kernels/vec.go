@@ -44,6 +44,8 @@ type View struct {
 }
 
 // InlineLen is the longest string that a View holds by itself.
+//
+//gpu:layout
 const InlineLen = 12
 
 // BitmapBytes is the size of a validity bitmap for n rows, in whole words.
