@@ -48,7 +48,7 @@ func cancelQueries(dir string) []cancelQuery {
 		{"except", "SELECT s FROM t EXCEPT SELECT s FROM u", ""},
 		{"create table as", "CREATE TABLE made AS SELECT * FROM t", "DROP TABLE made"},
 		{"insert select", "INSERT INTO sink SELECT * FROM t", "TRUNCATE sink"},
-		{"delete", "DELETE FROM u WHERE v >= 0 AND (SELECT count(*) FROM t) < 0", ""},
+		{"update", "UPDATE u SET v = v + 0 WHERE k % 5 = 0", ""},
 		{"create index", "CREATE INDEX made ON t (k)", "DROP INDEX made"},
 		{"unique index", "CREATE UNIQUE INDEX made ON t (s)", "DROP INDEX made"},
 		{"copy to csv", "COPY t TO " + file("out.csv"), ""},

@@ -230,19 +230,18 @@ func (j *hashJoin) build(ctx context.Context) error {
 func (st *joinShared) lookForNull(s device.Stream, mem device.Allocator) error {
 	var idx arrow.Slab
 	defer idx.Release()
-	p, err := idx.Reserve(mem, kernels.SelectBytes(min(st.rows.n, pieceRows)))
+	p, err := idx.Reserve(mem, kernels.SelectBytes(min(st.rows.n, kernels.PieceItems(s))))
 	if err != nil {
 		return err
 	}
-	for at := 0; at < st.rows.n && !st.hasNull; at += pieceRows {
-		n := min(pieceRows, st.rows.n-at)
-		some, err := kernels.SelectBits(s, st.match, at, n, p)
-		if err != nil {
-			return err
+	return kernels.Pieces(s, st.rows.n, func(lo, hi int) error {
+		if st.hasNull {
+			return nil
 		}
-		st.hasNull = some < n
-	}
-	return nil
+		some, err := kernels.SelectBits(s, st.match, lo, hi-lo, p)
+		st.hasNull = some < hi-lo
+		return err
+	})
 }
 
 // matchable is the bitmap of the rows that may match: no key is NULL that must

@@ -49,24 +49,9 @@ func (r *rowStore) release() {
 	r.bytes.Release()
 }
 
-// pieceRows is how many rows a step works on at most, that of others aside.
-const pieceRows = 1 << 15
-
-// pieces has f launch steps over n rows, which may be many, a piece at a time:
-// a worker's stream asks between two launches whether to go on. Pieces begin at
-// multiples of 64.
-func pieces(n int, f func(at, n int) error) error {
-	for at := 0; at < n; at += pieceRows {
-		if err := f(at, min(pieceRows, n-at)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // add copies a batch to the end.
 func (r *rowStore) add(s device.Stream, b *arrow.Batch) error {
-	if b.Rows > pieceRows {
+	if b.Rows > kernels.PieceItems(s) {
 		return r.addAll(s, b)
 	}
 	for i := range r.cols {
@@ -82,8 +67,8 @@ func (r *rowStore) add(s device.Stream, b *arrow.Batch) error {
 func (r *rowStore) addAll(s device.Stream, all *arrow.Batch) error {
 	cut := slicer{mem: r.mem}
 	defer cut.release()
-	return pieces(all.Rows, func(at, n int) error {
-		b, err := cut.batch(s, all, at, at+n)
+	return kernels.Pieces(s, all.Rows, func(lo, hi int) error {
+		b, err := cut.batch(s, all, lo, hi)
 		if err != nil {
 			return err
 		}

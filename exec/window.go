@@ -203,8 +203,8 @@ func (o *window) begin(ctx context.Context) (err error) {
 	for i := range by {
 		cols[i] = o.sortColumn(stored(i))
 	}
-	err = pieces(o.rows.n, func(at, n int) error {
-		return o.x.Mark(o.w.stream, cols[:parts], cols[parts:], at, n)
+	err = kernels.Pieces(o.w.stream, o.rows.n, func(lo, hi int) error {
+		return o.x.Mark(o.w.stream, cols[:parts], cols[parts:], lo, hi-lo)
 	})
 	if err != nil {
 		return err
@@ -327,9 +327,9 @@ func (f *windowAgg) prepare(o *window) error {
 		return err
 	}
 	if all == n {
-		return pieces(n, func(at, n int) error { return o.x.Run(s, agg, p, at, n) })
+		return kernels.Pieces(s, n, func(lo, hi int) error { return o.x.Run(s, agg, p, lo, hi-lo) })
 	}
-	return pieces(n-1, func(at, m int) error { return o.x.Tree(s, agg, p, n-at-m, m) })
+	return kernels.Pieces(s, n-1, func(lo, hi int) error { return o.x.Tree(s, agg, p, n-hi, hi-lo) })
 }
 
 // leaves makes the state of each position.
@@ -341,7 +341,7 @@ func (f *windowAgg) leaves(o *window) error {
 	var ids, mask arrow.Slab
 	defer ids.Release()
 	defer mask.Release()
-	each := min(o.rows.n, pieceRows)
+	each := min(o.rows.n, kernels.PieceItems(s))
 	seq, err := ids.Reserve(mem, 4*each)
 	if err != nil {
 		return err
@@ -349,7 +349,8 @@ func (f *windowAgg) leaves(o *window) error {
 	if err := kernels.Numbers(s, seq, each); err != nil {
 		return err
 	}
-	return pieces(o.rows.n, func(at, n int) error {
+	return kernels.Pieces(s, o.rows.n, func(at, hi int) error {
+		n := hi - at
 		to := f.base + device.Ptr(at*agg.Bytes())
 		if err := kernels.Zero(s, to, n*agg.Bytes()); err != nil {
 			return err

@@ -83,12 +83,12 @@ func (f *windowCollect) collect(ctx context.Context, o *window, groups, n int, l
 	defer c.release()
 	cut := slicer{mem: o.w.q.env.Memory}
 	defer cut.release()
-	err := pieces(f.rows.out.Rows, func(at, n int) error {
-		b, err := cut.batch(s, &f.rows.out, at, at+n)
+	err := kernels.Pieces(s, f.rows.out.Rows, func(lo, hi int) error {
+		b, err := cut.batch(s, &f.rows.out, lo, hi)
 		if err != nil {
 			return err
 		}
-		return c.add(s, listIDs+device.Ptr(4*at), b)
+		return c.add(s, listIDs+device.Ptr(4*lo), b)
 	})
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func (c Collect) Final(s device.Stream, in Collected, groups int, dst Vec, heap 
 	var at collectCursor
 	for at.From < in.N {
 		a := collectArgs{Collected: in, Collect: c, Dst: dst, Heap: heap, At: &at, Fail: &fail}
-		if err := device.Launch(s, collectFinal, min(in.N, pieceItems(s)), a); err != nil {
+		if err := device.Launch(s, collectFinal, min(in.N, PieceItems(s)), a); err != nil {
 			return err
 		}
 		if fail != nil {
@@ -94,7 +94,7 @@ func (c Collect) Heads(s device.Stream, in Collected, out device.Ptr) (int, erro
 	var at collectCursor
 	for at.From < in.N {
 		a := collectArgs{Collected: in, Collect: c, Out: out, At: &at}
-		if err := device.Launch(s, collectHeads, min(in.N, pieceItems(s)), a); err != nil {
+		if err := device.Launch(s, collectHeads, min(in.N, PieceItems(s)), a); err != nil {
 			return 0, err
 		}
 	}

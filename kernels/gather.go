@@ -59,7 +59,7 @@ func Gather(s device.Stream, width int, dst *Vec, src Vec, idx device.Ptr, n int
 	if src.Valid == 0 {
 		dst.Valid = 0
 	}
-	return pieces(s, n, func(lo, hi int) error {
+	return Pieces(s, n, func(lo, hi int) error {
 		a := gatherArgs{Dst: dst.from(lo, width), Src: src, Idx: idx + device.Ptr(4*lo)}
 		if src.Valid != 0 {
 			if err := device.Launch(s, gatherValid, hi-lo, a); err != nil {

@@ -240,7 +240,7 @@ func (g *Groups) rehash(s device.Stream, slots int) error {
 		return err
 	}
 	k := map[KeyForm]*device.Kernel[findArgs]{KeyWord: slotWord, KeyPair: slotPair, KeyColumns: slotColumns}[g.layout.Form]
-	return pieces(s, g.n, func(lo, hi int) error {
+	return Pieces(s, g.n, func(lo, hi int) error {
 		var a findArgs
 		g.fill(&a)
 		a.First = uint64(lo)

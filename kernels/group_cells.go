@@ -124,7 +124,7 @@ func (g *Groups) domain(s device.Stream, key *Vec, p sqltype.Phys, n int) (domai
 // bitmap match (0: of all); scratch is 16 bytes.
 func keyRange(s device.Stream, key Vec, p sqltype.Phys, n int, match, scratch device.Ptr) (low, high int64, err error) {
 	low, high = math.MaxInt64, math.MinInt64
-	err = pieces(s, n, func(lo, hi int) error {
+	err = Pieces(s, n, func(lo, hi int) error {
 		a := joinArgs{Key: key.from(lo, p.Width()), Skip: bitsFrom(match, lo), Low: scratch}
 		if err := device.Launch(s, rangeKernels[p], hi-lo, a); err != nil {
 			return err

@@ -130,7 +130,7 @@ func (g *Groups) leaveDirect(s device.Stream) error {
 	if err := g.hashes.Extend(g.mem, s, 0, g.n*8); err != nil {
 		return err
 	}
-	return pieces(s, g.n, func(lo, hi int) error {
+	return Pieces(s, g.n, func(lo, hi int) error {
 		keys, hashes := g.packed.Ptr()+device.Ptr(lo*g.layout.Width()), g.hashes.Ptr()+device.Ptr(lo*8)
 		return g.layout.Hash(s, nil, keys, hi-lo, hashes, g.zero)
 	})

@@ -87,7 +87,7 @@ func (t *JoinTable) Build(s device.Stream, keys []Vec, n int, match device.Ptr) 
 	defer scratch.Release()
 	run := make([]Vec, len(keys))
 	k := map[KeyForm]*device.Kernel[joinArgs]{KeyWord: joinBuildWord, KeyPair: joinBuildPair, KeyColumns: joinBuildColumns}[t.layout.Form]
-	return piecesBack(s, n, func(lo, hi int) error {
+	return PiecesBack(s, n, func(lo, hi int) error {
 		for i := range keys {
 			run[i] = keys[i].from(lo, t.layout.Phys[i].Width())
 		}
@@ -165,7 +165,7 @@ func (t *JoinTable) buildDirect(s device.Stream, n int, match device.Ptr) (bool,
 	if err := Zero(s, t.slots.Ptr(), int(t.span)*4); err != nil {
 		return false, err
 	}
-	return true, piecesBack(s, n, func(lo, hi int) error {
+	return true, PiecesBack(s, n, func(lo, hi int) error {
 		a := joinArgs{Key: t.keys[0].from(lo, p.Width()), Skip: bitsFrom(match, lo), Slots: t.slots.Ptr(), Next: t.next.Ptr() + device.Ptr(lo*4),
 			Base: t.base, Span: t.span, First: uint32(lo)}
 		return device.Launch(s, directBuildKernels[p], hi-lo, a)

@@ -74,7 +74,7 @@ func NewKeyFilter(m device.Allocator, s device.Stream, key Vec, p sqltype.Phys, 
 		return nil, err
 	}
 	if err = Zero(s, f.bits.Ptr(), BitmapBytes(int(f.span))); err == nil {
-		err = pieces(s, n, func(lo, hi int) error {
+		err = Pieces(s, n, func(lo, hi int) error {
 			a := keyFilterArgs{Key: key.from(lo, p.Width()), Bits: f.bits.Ptr(), Low: low, Span: f.span}
 			return device.Launch(s, keyFilterSet[p], hi-lo, a)
 		})

@@ -2,11 +2,11 @@ package kernels
 
 import "github.com/gpusql/gpusql/device"
 
-// pieces has f launch a step over n items, which may be many, in runs of a few
+// Pieces has f launch a step over n items, which may be many, in runs of a few
 // batches: a stream that is watched asks between two launches whether to go on.
 // Runs begin at multiples of 64.
-func pieces(s device.Stream, n int, f func(lo, hi int) error) error {
-	return piecesOf(pieceItems(s), n, f)
+func Pieces(s device.Stream, n int, f func(lo, hi int) error) error {
+	return piecesOf(PieceItems(s), n, f)
 }
 
 func piecesOf(size, n int, f func(lo, hi int) error) error {
@@ -18,9 +18,9 @@ func piecesOf(size, n int, f func(lo, hi int) error) error {
 	return nil
 }
 
-// piecesBack is pieces from the last run to the first.
-func piecesBack(s device.Stream, n int, f func(lo, hi int) error) error {
-	size := pieceItems(s)
+// PiecesBack is Pieces from the last run to the first.
+func PiecesBack(s device.Stream, n int, f func(lo, hi int) error) error {
+	size := PieceItems(s)
 	for hi := n; hi > 0; {
 		lo := (hi - 1) / size * size
 		if err := f(lo, hi); err != nil {
@@ -31,14 +31,14 @@ func piecesBack(s device.Stream, n int, f func(lo, hi int) error) error {
 	return nil
 }
 
-// pieceItems is what a launch does at most of work without bound: items that
+// PieceItems is what a launch does at most of work without bound: items that
 // each go to a place of their own in memory take some milliseconds.
-func pieceItems(s device.Stream) int {
+func PieceItems(s device.Stream) int {
 	return max(64, 2*s.Device().Traits().BatchRows&^63)
 }
 
 // pieceBytes is the same for bytes that are copied or cleared.
-func pieceBytes(s device.Stream) int { return 256 * pieceItems(s) }
+func pieceBytes(s device.Stream) int { return 256 * PieceItems(s) }
 
 // from is the vector from row lo on, a multiple of 64; width is of a row.
 func (v Vec) from(lo, width int) Vec {

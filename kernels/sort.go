@@ -74,14 +74,17 @@ func sortHost(a *sortArgs, lo, hi int) {
 	entries := both[:hi:hi]
 	for i := range entries {
 		entries[i].row = uint32(i)
+		if i%pauseWork == 0 && a.Pause.ended(pauseWork) {
+			return
+		}
 	}
 	a.order(entries, both[hi:], 0, 0)
-	if a.Pause.err != nil {
-		return
-	}
 	rows := device.View[uint32](a.Rows, hi)
 	for i := range rows {
 		rows[i] = entries[i].row
+		if i%pauseWork == 0 && a.Pause.ended(pauseWork) {
+			return
+		}
 	}
 }
 

@@ -51,13 +51,13 @@ func (x WindowIndex) Mark(s device.Stream, parts, keys []SortColumn, from, n int
 
 // Index makes the other arrays of n positions that are marked.
 func (x WindowIndex) Index(s device.Stream, n int) error {
-	err := pieces(s, n, func(lo, hi int) error {
+	err := Pieces(s, n, func(lo, hi int) error {
 		return device.Launch(s, windowIndex, hi-lo, windowBoundsArgs{WindowIndex: x, From: int64(lo)})
 	})
 	if err != nil {
 		return err
 	}
-	return piecesBack(s, n, func(lo, hi int) error {
+	return PiecesBack(s, n, func(lo, hi int) error {
 		return device.Launch(s, windowEnds, hi-lo, windowBoundsArgs{WindowIndex: x, From: int64(lo), N: int64(n)})
 	})
 }
