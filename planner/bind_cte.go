@@ -18,8 +18,8 @@ type cte struct {
 	// repeat: the definition is bound again for each use, because it was asked
 	// for or because it depends on the rows of an outer query.
 	repeat bool
-	first  *Project // the first use, which becomes a CTEScan at the second
-	with   *With    // what must stand around the query, nil as yet
+	with   *With // what stands around the query, unless there is one use alone
+	shared bool  // it stands there whatever its uses
 }
 
 // find looks a name up, from the innermost outwards. Of a nil list it finds nil.
@@ -32,14 +32,51 @@ func (c *cte) find(name string) *cte {
 	return nil
 }
 
-// around puts the With around a query, if there is to be one.
+// around puts the With around a query, or its definition to where it is used.
 func (c *cte) around(body Node) Node {
-	if c.with == nil || c.uses == 0 {
+	switch {
+	case c.with == nil || c.uses == 0:
 		return body
+	case c.uses == 1 && !c.shared:
+		return c.inPlace(body)
 	}
 	w := *c.with
 	w.Body = body
 	return &w
+}
+
+// inPlace is a query with the definition in place of the one scan of it, be it
+// in a subquery. That waits until the query is bound: a plan that is still being
+// made may be copied, and what is copied cannot be changed any more.
+func (c *cte) inPlace(n Node) Node {
+	var plan func(Node) Node
+	subquery := func(e Expr) Expr {
+		s, ok := e.(*Subquery)
+		if !ok {
+			return e
+		}
+		p := plan(s.Plan)
+		if p == s.Plan {
+			return e
+		}
+		copied := *s
+		copied.Plan = p
+		return &copied
+	}
+	plan = func(n Node) Node {
+		return transform(n, func(n Node) Node {
+			scan, ok := n.(*CTEScan)
+			if !ok || scan.CTE != c.id {
+				return mapNodeExprs(n, func(e Expr) Expr { return mapExpr(e, subquery) })
+			}
+			p := &Project{Input: c.def.node, Exprs: make([]NamedExpr, len(scan.Columns))}
+			for i, col := range scan.Columns {
+				p.Exprs[i] = NamedExpr{Col: col, Expr: colRef(c.def.cols[scan.Source[i]])}
+			}
+			return p
+		})
+	}
+	return plan(n)
 }
 
 // with binds the definitions of a WITH. An unused one is bound for its errors.
@@ -69,8 +106,9 @@ func (b *binder) define(c *cte) {
 	c.def = b.definition(c)
 	m := c.ast.Materialized
 	c.repeat = m != nil && !*m || c.scope != nil && !freeCols(c.def.node).empty()
-	if m != nil && *m && !c.repeat {
+	if !c.repeat {
 		c.with = &With{CTE: c.id, Name: c.name, Def: c.def.node}
+		c.shared = m != nil && *m
 	}
 }
 
@@ -96,32 +134,14 @@ func (c *cte) named(cols []ColDef) []ColDef {
 // cteRef is a use of a name.
 func (b *binder) cteRef(c *cte) (Node, []ColDef) {
 	c.uses++
-	switch {
-	case c.with != nil:
+	if !c.repeat {
 		return b.cteScan(c)
-	case c.repeat && c.uses == 1:
+	}
+	if c.uses == 1 {
 		return c.def.node, c.def.cols
-	case c.repeat:
-		q := b.definition(c)
-		return q.node, q.cols
-	case c.uses == 1:
-		c.first = &Project{Input: c.def.node, Exprs: make([]NamedExpr, len(c.def.cols))}
-		cols := make([]ColDef, len(c.def.cols))
-		for i, d := range c.def.cols {
-			cols[i] = b.column(d.Name, d.Type, nullsOf(d.NotNull))
-			c.first.Exprs[i] = NamedExpr{Col: cols[i], Expr: colRef(d)}
-		}
-		return c.first, cols
 	}
-	// The plan is still being made, and nobody but the binder has seen it: the
-	// first use can be made a reader like this one.
-	c.with = &With{CTE: c.id, Name: c.name, Def: c.def.node}
-	node, cols := b.cteScan(c)
-	c.first.Input = node
-	for i := range cols {
-		c.first.Exprs[i].Expr = colRef(cols[i])
-	}
-	return b.cteScan(c)
+	q := b.definition(c)
+	return q.node, q.cols
 }
 
 func (b *binder) cteScan(c *cte) (Node, []ColDef) {
@@ -149,6 +169,7 @@ func (b *binder) recursive(c *cte, union *parser.SetQuery) {
 	}
 	c.def = start
 	c.with = &With{CTE: c.id, Name: c.name, Def: start.node, StepAll: union.All}
+	c.shared = true
 	step := b.body(c.scope, c, union.Right)
 	c.uses = 0
 	if len(step.cols) != len(start.cols) {
