@@ -184,6 +184,26 @@ static_assert(__builtin_offsetof(radixArgs, Shift) == 56, "offset");
 static_assert(__builtin_offsetof(radixArgs, First) == 60, "offset");
 static_assert(__builtin_offsetof(radixArgs, Last) == 64, "offset");
 
+struct reduceArgs {
+  Ptr In;
+  Ptr Out;
+};
+static_assert(sizeof(reduceArgs) == 16, "size");
+static_assert(__builtin_offsetof(reduceArgs, In) == 0, "offset");
+static_assert(__builtin_offsetof(reduceArgs, Out) == 8, "offset");
+
+struct scanArgs {
+  Ptr In;
+  Ptr Out;
+  Ptr Total;
+  Ptr State;
+};
+static_assert(sizeof(scanArgs) == 32, "size");
+static_assert(__builtin_offsetof(scanArgs, In) == 0, "offset");
+static_assert(__builtin_offsetof(scanArgs, Out) == 8, "offset");
+static_assert(__builtin_offsetof(scanArgs, Total) == 16, "offset");
+static_assert(__builtin_offsetof(scanArgs, State) == 24, "offset");
+
 struct selectArgs {
   Vec Pred;
   Ptr Mask;

@@ -140,6 +140,27 @@ var (
 	codeRadixPass88 = &device.Code{Module: moduleRadix, Entry: "radix_pass_8_8", Block: 256, Items: 4096} // radixArgs
 )
 
+//go:embed reduce.ptx
+var ptxReduce string
+
+var (
+	moduleReduce = &device.Module{Name: "reduce", PTX: ptxReduce}
+
+	codeReduceSum = &device.Code{Module: moduleReduce, Entry: "reduce_sum", Block: 256, Items: 2048} // reduceArgs
+	codeReduceMin = &device.Code{Module: moduleReduce, Entry: "reduce_min", Block: 256, Items: 2048} // reduceArgs
+	codeReduceMax = &device.Code{Module: moduleReduce, Entry: "reduce_max", Block: 256, Items: 2048} // reduceArgs
+)
+
+//go:embed scan.ptx
+var ptxScan string
+
+var (
+	moduleScan = &device.Module{Name: "scan", PTX: ptxScan}
+
+	codeScan4 = &device.Code{Module: moduleScan, Entry: "scan4", Block: 256, Items: 8192} // scanArgs
+	codeScan8 = &device.Code{Module: moduleScan, Entry: "scan8", Block: 256, Items: 4096} // scanArgs
+)
+
 //go:embed select.ptx
 var ptxSelect string
 
