@@ -11,7 +11,8 @@ import (
 
 // DB is a database. It is safe for concurrent use.
 type DB struct {
-	device   device.Device
+	device   device.Device // the CPU, where tables lie
+	devices  *devices
 	memory   *device.Scope // all that the database holds
 	store    *storage.Store
 	settings settings // every connection's first ones
@@ -47,8 +48,13 @@ func Open(dsn string, opts ...Option) (*DB, error) {
 	}
 	db := &DB{settings: first, resolve: o.resolve, open: map[*Conn]struct{}{}}
 	db.device = device.NewCPU(device.CPUOptions{})
+	db.devices = &devices{cpu: db.device, library: o.library, limit: first.gpuMemory}
 	db.memory = device.NewScope(db.device, device.ScopeOptions{Name: "database", Limit: first.memoryLimit, Setting: "memory_limit"})
 	db.store = storage.Open(db.memory, storage.Options{})
+	if _, err := db.devices.open(first.device); err != nil {
+		db.Close() //nolint:errcheck // there is an error already
+		return nil, wrapError(err, "")
+	}
 	return db, nil
 }
 
@@ -72,7 +78,7 @@ func (db *DB) Close() error {
 	}
 	db.store.Close()
 	db.memory.Close()
-	return db.device.Close()
+	return db.devices.close()
 }
 
 // Conn makes a connection: a session with settings and transactions of its own.

@@ -89,6 +89,8 @@ func wrapError(err error, statement string) error {
 		e.Code, e.Message, e.Hint, e.Pos = low.Code, low.Msg, low.Hint, low.Pos
 	case errors.As(err, &memory):
 		e.Code = sqltype.CodeOutOfMemory
+	case errors.Is(err, device.ErrLost), errors.Is(err, device.ErrNoCode):
+		e.Code = sqltype.CodeDevice
 	}
 	return e
 }

@@ -245,14 +245,17 @@ func (e *execution) start(ctx context.Context, p *planner.Plan, params []sqltype
 	if p.Kind != planner.QueryPlan && len(c.rows) > 0 && c.tx != nil {
 		return nil, e.end(sqltype.Errorf(sqltype.CodeActiveTx, "the rows of an earlier statement of the transaction are still open"))
 	}
-	e.memory = device.NewScope(c.db.memory, device.ScopeOptions{Name: "query", Limit: c.settings.memoryLimit, Setting: "memory_limit"})
+	dev, err := e.place(p)
+	if err != nil {
+		return nil, e.end(err)
+	}
 	env := &exec.Env{
-		Device: c.db.device, Memory: e.memory, Data: &data{e.statement, e.files},
+		Device: dev, Memory: e.memory, Data: &data{e.statement, e.files},
 		Params: params, Now: time.Now(), Zone: time.UTC,
 		Workers: c.settings.threads, BatchRows: c.settings.morsel, HashZero: c.settings.hashZero,
 		Stats: e.stats,
 	}
-	if !c.lent {
+	if !c.lent && dev == c.db.device {
 		env.Stream, c.lent, e.lent = c.stream, true, true
 	}
 	op, err := exec.Open(env, p)
@@ -276,6 +279,25 @@ func (e *execution) start(ctx context.Context, p *planner.Plan, params []sqltype
 	c.rows[rows] = struct{}{}
 	rows.onEnd(func() error { delete(c.rows, rows); return nil })
 	return rows, nil
+}
+
+// place decides where a plan runs, and begins to count its memory there. Tables
+// lie in the CPU's memory, and what changes them runs there.
+func (e *execution) place(p *planner.Plan) (device.Device, error) {
+	c := e.conn
+	o := device.ScopeOptions{Name: "query", Limit: c.settings.memoryLimit, Setting: "memory_limit"}
+	dev, memory := c.db.device, c.db.memory
+	if p.Kind == planner.QueryPlan {
+		var err error
+		if dev, memory, err = c.db.devices.place(&c.settings, memory); err != nil {
+			return nil, err
+		}
+	}
+	if dev != c.db.device {
+		o.Limit, o.Setting = c.settings.gpuMemory, "gpu_memory_limit"
+	}
+	e.memory = device.NewScope(memory, o)
+	return dev, nil
 }
 
 // changed ends a data change, whose one row is the number of rows changed.

@@ -23,7 +23,7 @@ func (c *Conn) explain(ctx context.Context, s *parser.Explain, text string, args
 	}
 	p := &prepared{parsed: parser.Parsed{Statement: target, Params: len(args)}, text: text, files: files{resolve: c.db.resolve}}
 	o := planner.ExplainOptions{
-		Header: []string{fmt.Sprintf("device: %s (no other is present)", c.db.device.Name())},
+		Header: []string{"device: " + c.placement(target)},
 		Reader: c.reader(),
 	}
 	if s.Analyze {

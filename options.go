@@ -2,6 +2,7 @@ package gpusql
 
 import (
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ type Option func(*options)
 type options struct {
 	settings [][2]string
 	resolve  func(string) string
+	library  string
 }
 
 // WithSetting sets a setting for every connection, as SET name = value would.
@@ -32,6 +34,11 @@ func WithMemoryLimit(bytes int64) Option {
 // WithThreads bounds the workers of a query.
 func WithThreads(n int) Option { return WithSetting("threads", strconv.Itoa(n)) }
 
+// WithCUDALibrary names the library that is used as the driver of GPUs, in place
+// of the system's (libcuda.so.1, nvcuda.dll). The variable GPUSQL_CUDA_LIBRARY
+// of the environment does so for all databases.
+func WithCUDALibrary(path string) Option { return func(o *options) { o.library = path } }
+
 // WithFilePaths maps the names of files that statements read (FROM 'file',
 // COPY ... FROM 'file') to the paths that are opened.
 func WithFilePaths(resolve func(name string) string) Option {
@@ -41,7 +48,7 @@ func WithFilePaths(resolve func(name string) string) Option {
 // parseDSN reads a data source name: "", ":memory:" or a path, and settings
 // after a question mark.
 func parseDSN(dsn string, opts []Option) (path string, o *options, err error) {
-	o = &options{resolve: func(name string) string { return name }}
+	o = &options{resolve: func(name string) string { return name }, library: os.Getenv("GPUSQL_CUDA_LIBRARY")}
 	path, query, _ := strings.Cut(dsn, "?")
 	values, err := url.ParseQuery(query)
 	if err != nil {

@@ -161,12 +161,26 @@ func (c *Conn) set(ctx context.Context, s *parser.Set) (*Rows, error) {
 	}
 	value, err := c.settingText(ctx, s.Value)
 	if err == nil {
-		err = c.settings.change(name, value)
+		err = c.change(name, value)
 	}
 	if err != nil {
 		return nil, positioned(err, s.Pos)
 	}
 	return doneRows("SET", 0), nil
+}
+
+// change sets a setting. A GPU that is asked for is opened now, so that it is
+// SET that fails when there is none.
+func (c *Conn) change(name, value string) error {
+	before := c.settings
+	err := c.settings.change(name, value)
+	if err == nil {
+		_, err = c.db.devices.open(c.settings.device)
+	}
+	if err != nil {
+		c.settings = before
+	}
+	return err
 }
 
 func positioned(err error, pos parser.Pos) error {

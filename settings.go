@@ -31,6 +31,8 @@ type settings struct {
 	useIndexes  bool
 	dialect     dialect
 	timezone    string
+	gpuMemory   int64 // bytes of a GPU's memory that a query may use; 0: the database's limit alone
+	requireGPU  bool
 	plan        int
 }
 
@@ -49,23 +51,31 @@ type setting struct {
 // settingList is every setting, sorted by name; the functions in it close over nothing.
 func settingList() []setting {
 	return []setting{
-		{"device", "where queries run: auto, cpu or cuda",
+		{"device", "where queries run: auto, cpu, cuda or cuda:1 and so on",
 			func(s *settings) string { return s.device }, setDevice},
 		{"dialect", "whose SQL is read: gpusql or mysql",
 			func(s *settings) string { return s.dialect.String() }, setDialect},
 		{"disabled_rules", "rules of the optimizer that do not run, separated by commas",
 			func(s *settings) string { return strings.Join(s.disabled, ",") }, setDisabled},
+		{"gpu_memory_limit", "the most memory of a GPU that a query may use, such as 8GB; 0 for no limit of its own",
+			func(s *settings) string { return strconv.FormatInt(s.gpuMemory, 10) },
+			func(s *settings, v string) error { return setBytes(&s.gpuMemory, "gpu_memory_limit", v) }},
 		{"hash", "auto, or zero to have all hashes collide (for tests)",
 			func(s *settings) string { return word(s.hashZero, "zero", "auto") }, setHash},
 		{"index", "auto, or none to answer without indexes",
 			func(s *settings) string { return word(s.useIndexes, "auto", "none") }, setIndex},
 		{"memory_limit", "the most memory that a query may use, such as 512MB; 0 for no limit of its own",
-			func(s *settings) string { return strconv.FormatInt(s.memoryLimit, 10) }, setMemoryLimit},
+			func(s *settings) string { return strconv.FormatInt(s.memoryLimit, 10) },
+			func(s *settings, v string) error { return setBytes(&s.memoryLimit, "memory_limit", v) }},
 		{"morsel", "rows a batch; 0 for what suits the device",
 			func(s *settings) string { return strconv.Itoa(s.morsel) },
 			func(s *settings, v string) error { return setCount(&s.morsel, "morsel", v) }},
 		{"optimizer", "on, or off to run only the rules that execution needs",
-			func(s *settings) string { return word(s.optimizer, "on", "off") }, setOptimizer},
+			func(s *settings) string { return word(s.optimizer, "on", "off") },
+			func(s *settings, v string) error { return setSwitch(&s.optimizer, "optimizer", v) }},
+		{"require_gpu", "on to have a query that would not run on a GPU be an error",
+			func(s *settings) string { return word(s.requireGPU, "on", "off") },
+			func(s *settings, v string) error { return setSwitch(&s.requireGPU, "require_gpu", v) }},
 		{"threads", "the most workers of a query; 0 for one a core",
 			func(s *settings) string { return strconv.Itoa(s.threads) },
 			func(s *settings, v string) error { return setCount(&s.threads, "threads", v) }},
@@ -125,17 +135,15 @@ func badValue(name, value, want string) error {
 	return sqltype.Errorf(sqltype.CodeInvalidParameter, "%s cannot be %q: want %s", name, value, want)
 }
 
+// setDevice takes a GPU's name; whether there is such a GPU only the database
+// knows (devices.open).
 func setDevice(s *settings, v string) error {
-	switch v = strings.ToLower(v); v {
-	case "auto", "cpu":
-		s.device = v
-		return nil
-	case "cuda":
-		e := sqltype.Errorf(sqltype.CodeDevice, "no CUDA device")
-		e.Hint = "SHOW DEVICES lists what can be used"
-		return e
+	v = strings.ToLower(v)
+	if _, isGPU := deviceOrdinal(v); !isGPU && v != "auto" && v != "cpu" {
+		return badValue("device", v, "auto, cpu or cuda")
 	}
-	return badValue("device", v, "auto, cpu or cuda")
+	s.device = v
+	return nil
 }
 
 func setDialect(s *settings, v string) error {
@@ -179,14 +187,14 @@ func setIndex(s *settings, v string) error {
 	return nil
 }
 
-func setOptimizer(s *settings, v string) error {
+func setSwitch(field *bool, name, v string) error {
 	switch strings.ToLower(v) {
 	case "on", "true", "1":
-		s.optimizer = true
+		*field = true
 	case "off", "false", "0":
-		s.optimizer = false
+		*field = false
 	default:
-		return badValue("optimizer", v, "on or off")
+		return badValue(name, v, "on or off")
 	}
 	return nil
 }
@@ -209,18 +217,18 @@ func setCount(field *int, name, v string) error {
 	return nil
 }
 
-func setMemoryLimit(s *settings, v string) error {
-	n, err := parseBytes(v)
+func setBytes(field *int64, name, v string) error {
+	n, err := parseBytes(name, v)
 	if err != nil {
 		return err
 	}
-	s.memoryLimit = n
+	*field = n
 	return nil
 }
 
 // parseBytes reads a size: a number with B, KB, MB, GB or TB, in powers of 1024.
-func parseBytes(v string) (int64, error) {
-	bad := badValue("memory_limit", v, "a size such as 512MB")
+func parseBytes(name, v string) (int64, error) {
+	bad := badValue(name, v, "a size such as 512MB")
 	text := strings.ToUpper(strings.ReplaceAll(v, " ", ""))
 	text = strings.TrimSuffix(strings.Replace(text, "IB", "B", 1), "B")
 	scale := 1.0

@@ -1,12 +1,10 @@
 package gpusql
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gpusql/gpusql/catalog"
-	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/sqltype"
 )
@@ -114,18 +112,6 @@ func (c *Conn) showIndexes(s *parser.Show) (*Rows, error) {
 		}
 	}
 	return c.valueRows(texts("table", "name", "constraint", "kind", "columns"), rows)
-}
-
-func (c *Conn) showDevices() (*Rows, error) {
-	d := c.db.device
-	limit := "none"
-	if n := c.db.settings.memoryLimit; n > 0 {
-		limit = device.FormatBytes(n)
-	}
-	about := fmt.Sprintf("%d streams, batches of %d rows", d.Traits().Streams, d.Traits().BatchRows)
-	return c.valueRows(texts("name", "status", "about", "memory_used", "memory_limit"),
-		[][]Value{textValues(d.Name(), "ready", about, device.FormatBytes(c.db.memory.Used()), limit),
-			textValues("cuda", "absent", "no CUDA device", "", "")})
 }
 
 func (c *Conn) showSettings() (*Rows, error) {

@@ -14,6 +14,7 @@ import (
 type Scope struct {
 	name    string
 	setting string
+	tier    string
 	base    Allocator // where memory comes from: never a Scope
 	parent  *Scope    // nil: s is over the base
 
@@ -31,13 +32,14 @@ type ScopeOptions struct {
 	Name    string // for "largest users" in errors
 	Limit   int64  // bytes; 0: none of its own
 	Setting string // the setting that raises Limit
+	Tier    string // which memory, for errors; "": that of what it is over, or the host's
 }
 
 // NewScope returns an empty scope over a device or another scope.
 func NewScope(under Allocator, o ScopeOptions) *Scope {
-	s := &Scope{name: o.Name, setting: o.Setting, limit: o.Limit, base: under}
+	s := &Scope{name: o.Name, setting: o.Setting, tier: cmp.Or(o.Tier, "host memory"), limit: o.Limit, base: under}
 	if p, ok := under.(*Scope); ok {
-		s.parent, s.base = p, p.base
+		s.parent, s.base, s.tier = p, p.base, cmp.Or(o.Tier, p.tier)
 		p.mu.Lock()
 		if p.inner == nil {
 			p.inner = map[*Scope]struct{}{}
@@ -94,7 +96,7 @@ func (s *Scope) count(n int64) error {
 		return ErrClosed
 	}
 	if s.limit > 0 && s.used+n > s.limit {
-		return &NoMemoryError{Tier: "host memory", Bytes: n, Used: s.used, Limit: s.limit,
+		return &NoMemoryError{Tier: s.tier, Bytes: n, Used: s.used, Limit: s.limit,
 			Setting: s.setting, Users: s.users()}
 	}
 	s.used += n
