@@ -237,7 +237,7 @@ func (b *batch) fromSource(at uint32, n int, src source) (*level, error) {
 		}
 		g.Tails = tails
 	}
-	g.Outs = nodesOf(g.Items, g.Tails, at)
+	g.Outs = nodesOf(g.Items, builtItems, g.Tails, at)
 	l.counts = counts{Spans: 1, Groups: 1, Outs: g.Outs, Items: g.Items}
 	err := b.scratch.takeAll(want{&l.Spans, int(unsafe.Sizeof(span{}))}, want{&l.Groups, int(unsafe.Sizeof(g))})
 	if err == nil {

@@ -88,13 +88,7 @@ func (a *locateArgs) down(slots pageTable, ts *[block]target, at *[block]device.
 		for i := range n {
 			p := at[i]
 			items := int(headOf(p).n)
-			if p != last || !a.Form.within(p, items, kid, &ts[i]) {
-				if p == last && a.Form.within(p, items, kid+1, &ts[i]) {
-					kid++
-				} else {
-					kid = a.Form.kid(p, items, &ts[i])
-				}
-			}
+			kid = a.Form.kidNear(p, items, kid, p == last, &ts[i])
 			last = p
 			number := a.Form.kidsOf(p, items)[kid]
 			path[i], from[i] = number, uint32(kid)

@@ -30,6 +30,9 @@ const (
 	// best for batches of 8,192 into 10 million: larger ones copy more for each
 	// change, smaller ones need more of their parents copied.
 	maxItems = 64
+	// builtItems is the most of a node that is built from sorted items: it has
+	// some room for more.
+	builtItems = maxItems * 7 / 8
 	// A node of fewer that is written anew is joined with a neighbour.
 	minItems = maxItems / 4
 	// maxTails keeps nodes of long keys small: beyond so many bytes of tails a

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index/page"
+	"github.com/gpusql/gpusql/kernels"
 )
 
 // readArgs are what the kernels of a snapshot are told.
@@ -16,6 +17,7 @@ type readArgs struct {
 	Entries uint64
 
 	Keys           device.Ptr // of lookups
+	Order          device.Ptr // pairs of words and questions, by which many are gone through; 0: as they are
 	LoKeys, LoRows device.Ptr // of ranges, see index.Bound
 	HiKeys, HiRows device.Ptr
 
@@ -47,6 +49,7 @@ const (
 )
 
 var (
+	order     = &device.Kernel[readArgs]{Name: "mvcc_order", Split: 1 << 16, Host: orderHost}
 	find      = &device.Kernel[readArgs]{Name: "mvcc_find", Split: 1024, Host: findHost}
 	takeFound = &device.Kernel[readArgs]{Name: "mvcc_take_found", Split: 4096, Host: takeFoundHost}
 	bound     = &device.Kernel[readArgs]{Name: "mvcc_bound", Split: 1024, Host: boundHost}
@@ -65,22 +68,50 @@ func newReader(a *readArgs) *reader { return &reader{a, page.Slots(a.Table)} }
 // findHost looks up keys.
 func findHost(a *readArgs, lo, hi int) {
 	r := newReader(a)
-	out := device.View[found](a.Found, hi)
 	if a.Root == 0 {
-		clear(out[lo:])
+		clear(device.View[found](a.Found, hi)[lo:])
 		return
 	}
+	out := device.View[found](a.Found, int(a.N))
 	var ts [block]target
 	var at [block]device.Ptr
+	var which [block]int
 	for ; lo < hi; lo += block {
 		n := min(block, hi-lo)
+		r.questions(&which, lo, n)
 		for i := range n {
-			ts[i] = a.Form.target(a.Keys, lo+i, 0)
+			ts[i] = a.Form.target(a.Keys, which[i], 0)
 		}
 		r.down(&ts, &at, nil, n)
 		for i := range n {
-			out[lo+i] = r.inLeaf(at[i], &ts[i])
+			out[which[i]] = r.inLeaf(at[i], &ts[i])
 		}
+	}
+}
+
+// orderHost writes pairs of first words and questions.
+func orderHost(a *readArgs, lo, hi int) {
+	pairs := device.View[kernels.Pair](a.Order, hi)
+	keys := a.Keys
+	if keys == 0 {
+		keys = a.LoKeys
+	}
+	for i := lo; i < hi; i++ {
+		pairs[i] = kernels.Pair{Key: a.Form.target(keys, i, 0).word, Value: uint64(i)}
+	}
+}
+
+// questions are the n questions from lo on, in the order in which they are gone
+// through.
+func (r *reader) questions(which *[block]int, lo, n int) {
+	if r.Order == 0 {
+		for i := range n {
+			which[i] = lo + i
+		}
+		return
+	}
+	for i, p := range device.View[kernels.Pair](r.Order, lo+n)[lo:] {
+		which[i] = int(p.Value)
 	}
 }
 
@@ -95,10 +126,12 @@ func (r *reader) down(ts *[block]target, at *[block]device.Ptr, ranks *[block]ui
 		clear(ranks[:n])
 	}
 	for range r.Height - 1 {
+		last, kid := device.Ptr(0), 0
 		for i := range n {
 			p := at[i]
 			items := int(headOf(p).n)
-			kid := r.Form.kid(p, items, &ts[i])
+			kid = r.Form.kidNear(p, items, kid, p == last && r.Order != 0, &ts[i])
+			last = p
 			if ranks != nil && kid > 0 {
 				ranks[i] += r.Form.sumsOf(p, items)[kid-1]
 			}
@@ -164,12 +197,14 @@ func (r *reader) has(t *target) bool {
 // boundHost finds ranges: the rank of the first entry, and how many there are.
 func boundHost(a *readArgs, lo, hi int) {
 	r := newReader(a)
-	out := device.View[found](a.Found, hi)
+	out := device.View[found](a.Found, int(a.N))
 	var from, to [block]uint32
+	var which [block]int
 	for ; lo < hi; lo += block {
 		n := min(block, hi-lo)
-		r.ends(a.LoKeys, a.LoRows, 0, lo, n, &from)
-		r.ends(a.HiKeys, a.HiRows, uint32(a.Entries), lo, n, &to)
+		r.questions(&which, lo, n)
+		r.ends(a.LoKeys, a.LoRows, 0, which[:n], &from)
+		r.ends(a.HiKeys, a.HiRows, uint32(a.Entries), which[:n], &to)
 		for i := range n {
 			f := found{At: uint64(from[i]), Where: atRank}
 			if to[i] > from[i] {
@@ -181,13 +216,14 @@ func boundHost(a *readArgs, lo, hi int) {
 			if a.Backward != 0 {
 				f.At = uint64(to[i]) - uint64(f.Count)
 			}
-			out[lo+i] = f
+			out[which[i]] = f
 		}
 	}
 }
 
-// ends finds the ranks of one end of n ranges.
-func (r *reader) ends(keys, rows device.Ptr, open uint32, lo, n int, ranks *[block]uint32) {
+// ends finds the ranks of one end of some ranges.
+func (r *reader) ends(keys, rows device.Ptr, open uint32, which []int, ranks *[block]uint32) {
+	n := len(which)
 	if keys == 0 || r.Root == 0 {
 		if r.Root == 0 {
 			open = 0
@@ -199,8 +235,8 @@ func (r *reader) ends(keys, rows device.Ptr, open uint32, lo, n int, ranks *[blo
 	}
 	var ts [block]target
 	var at [block]device.Ptr
-	for i := range n {
-		ts[i] = r.Form.target(keys, lo+i, rowAt(rows, lo+i, 0))
+	for i, q := range which {
+		ts[i] = r.Form.target(keys, q, rowAt(rows, q, 0))
 	}
 	r.down(&ts, &at, ranks, n)
 	for i := range n {

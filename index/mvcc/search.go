@@ -159,3 +159,22 @@ func (f *form) within(p device.Ptr, n, i int, t *target) bool {
 	}
 	return f.rowsOf(p, n)[i+1] > t.row
 }
+
+// kidNear is kid for a target that mostly belongs to the same child as the one
+// before it, or to the next; near says that last is that one's in this node.
+func (f *form) kidNear(p device.Ptr, n, last int, near bool, t *target) int {
+	if near && f.after(p, last, t) {
+		if f.within(p, n, last, t) {
+			return last
+		}
+		if f.within(p, n, last+1, t) {
+			return last + 1
+		}
+	}
+	return f.kid(p, n, t)
+}
+
+// after reports that the target does not belong before child i.
+func (f *form) after(p device.Ptr, i int, t *target) bool {
+	return i == 0 || f.compare(p, i, t) < 0
+}

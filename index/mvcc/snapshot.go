@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/kernels"
 )
 
 // snapshot is a state that is held.
@@ -83,18 +84,15 @@ func (s *snapshot) answerWith(st device.Stream, k *device.Kernel[readArgs], args
 	if err := a.Ask(n); err != nil {
 		return err
 	}
-	room, err := s.x.mem.Alloc(max(n, 1) * int(unsafe.Sizeof(found{})))
+	if n == 0 {
+		return upload(st, a.Offsets(), []uint64{0})
+	}
+	room, err := s.ask(st, k, n, &args)
 	if err != nil {
 		return err
 	}
 	defer room.Release()
-	args.Found, args.Offsets, args.N = room.Ptr(), a.Offsets(), uint64(n)
-	if n == 0 {
-		return upload(st, a.Offsets(), []uint64{0})
-	}
-	if err := device.Launch(st, k, n, args); err != nil {
-		return err
-	}
+	args.Offsets = a.Offsets()
 	if err := device.Launch(st, offsets, n, args); err != nil {
 		return err
 	}
@@ -115,20 +113,52 @@ func (s *snapshot) answerWith(st device.Stream, k *device.Kernel[readArgs], args
 	return fill(args, int(total[0]))
 }
 
+// manyQuestions is from where questions are put in the order of their keys, so
+// that neighbours find what they need in the caches.
+const manyQuestions = 256
+
+// ask lets kernel k find what n questions ask for: args.Found is in the buffer
+// that it returns.
+func (s *snapshot) ask(st device.Stream, k *device.Kernel[readArgs], n int, args *readArgs) (*device.Buffer, error) {
+	args.N = uint64(n)
+	size := n * int(unsafe.Sizeof(found{}))
+	pairs, all := size, size
+	if n >= manyQuestions && args.Keys|args.LoKeys != 0 {
+		all += n*int(unsafe.Sizeof(kernels.Pair{})) + kernels.SortPairsBytes(n)
+	}
+	room, err := s.x.mem.Alloc(all)
+	if err != nil {
+		return nil, err
+	}
+	args.Found = room.Ptr()
+	if all > pairs {
+		args.Order = room.Ptr() + device.Ptr(pairs)
+		err = device.Launch(st, order, n, *args)
+		if err == nil {
+			err = kernels.SortPairs(st, args.Order, args.Order+device.Ptr(n*int(unsafe.Sizeof(kernels.Pair{}))), n)
+		}
+	}
+	if err == nil {
+		err = device.Launch(st, k, n, *args)
+	}
+	if err != nil {
+		room.Release()
+		return nil, err
+	}
+	return room, nil
+}
+
 // Count writes the number of entries of each range.
 func (s *snapshot) Count(st device.Stream, r index.Ranges, counts device.Ptr) error {
 	if r.N == 0 {
 		return nil
 	}
-	room, err := s.x.mem.Alloc(r.N * int(unsafe.Sizeof(found{})))
+	args := s.ranged(r)
+	room, err := s.ask(st, bound, r.N, &args)
 	if err != nil {
 		return err
 	}
 	defer room.Release()
-	args := s.ranged(r)
-	args.Found, args.Offsets = room.Ptr(), counts
-	if err := device.Launch(st, bound, r.N, args); err != nil {
-		return err
-	}
+	args.Offsets = counts
 	return device.Launch(st, counted, r.N, args)
 }

@@ -276,23 +276,24 @@ func (w *splicer) countOuts() {
 	for i := range w.groups[:w.c.Groups] {
 		g := &w.groups[i]
 		g.Out = w.c.Outs
-		g.Outs = nodesOf(g.Items, g.Tails, w.Level)
+		g.Outs = nodesOf(g.Items, maxItems, g.Tails, w.Level)
 		w.c.Outs += g.Outs
 	}
 }
 
-// nodesOf is the number of nodes for some items with so many bytes of tails.
-func nodesOf(items uint32, tails uint64, level uint32) uint32 {
+// nodesOf is the number of nodes for some items, at most so many in each, with
+// so many bytes of tails.
+func nodesOf(items, most uint32, tails uint64, level uint32) uint32 {
 	if items == 0 {
 		return 0
 	}
-	n := (items + maxItems - 1) / maxItems
+	n := (items + most - 1) / most
 	if heavy := (tails + maxTails - 1) / maxTails; uint64(n) < heavy {
-		most := items
+		limit := items
 		if level > 0 {
-			most = max(items/2, 1)
+			limit = max(items/2, 1)
 		}
-		n = uint32(min(heavy, uint64(most)))
+		n = uint32(min(heavy, uint64(limit)))
 	}
 	return n
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Kind is the kind of index that this package makes.
-var Kind = index.Kind{Name: "mvcc", History: true, New: New}
+func Kind() index.Kind { return index.Kind{Name: "mvcc", History: true, New: New} }
 
 // tree is an index with history.
 type tree struct {

@@ -7,4 +7,4 @@ import (
 	"github.com/gpusql/gpusql/index/mvcc"
 )
 
-func TestContract(t *testing.T) { indextest.Run(t, mvcc.Kind) }
+func TestContract(t *testing.T) { indextest.Run(t, mvcc.Kind()) }

@@ -125,12 +125,44 @@ func writeHost(a *writeArgs, lo, hi int) {
 	w := newWriter(a)
 	outs := device.View[out](a.Outs, hi)
 	pages := device.View[page.Number](a.Pages, hi)
-	for i := lo; i < hi; i++ {
-		p := page.At(w.table, pages[i])
-		*headOf(p) = head{birth: a.Birth, n: outs[i].N, level: a.Level}
-		w.fill(p, &outs[i])
-		w.standIn(p, i, &outs[i])
+	for ; lo < hi; lo += nodesAhead {
+		n := min(nodesAhead, hi-lo)
+		w.touch(outs[lo:lo+n], pages[lo:lo+n])
+		for i := lo; i < lo+n; i++ {
+			p := page.At(w.table, pages[i])
+			*headOf(p) = head{birth: a.Birth, n: outs[i].N, level: a.Level}
+			w.fill(p, &outs[i])
+			w.standIn(p, i, &outs[i])
+		}
 	}
+}
+
+// nodesAhead is how many new nodes are looked at before they are written.
+const nodesAhead = 16
+
+// touch reads the lines that new nodes are written from and to, so that the
+// memory brings them side by side.
+//
+//go:noinline
+func (w *writer) touch(outs []out, pages []page.Number) (sum uint64) {
+	const line = 64
+	for i := range outs {
+		o := &outs[i]
+		p := page.At(w.table, pages[i])
+		for end := p + device.Ptr(w.Form.nodeBytes(int(o.N), w.Level)); p < end; p += line {
+			sum += *(*uint64)(pointer(p))
+		}
+		g := &device.View[group](w.Groups, int(o.Group)+1)[o.Group]
+		s := &device.View[span](w.Spans, int(g.Span)+1)[g.Span]
+		if s.Page == 0 {
+			continue
+		}
+		p = page.At(w.table, s.Page)
+		for end := p + device.Ptr(w.Form.nodeBytes(int(headOf(p).n), w.Level)); p < end; p += line {
+			sum += *(*uint64)(pointer(p))
+		}
+	}
+	return sum
 }
 
 // fill writes the items of a new node.
