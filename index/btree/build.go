@@ -106,5 +106,6 @@ func (t *tree[W]) buildLeaves(w *work, n, k, lo, hi int) {
 		for j := n * i / k; j < n*(i+1)/k; j++ {
 			o.put(j)
 		}
+		o.close()
 	}
 }

@@ -81,6 +81,7 @@ func (t *tree[W]) changeInner(w *work, d int, g *group) {
 	keys, rest, rows, kids := words[W](l, n), l.rest(n), l.rows(n), l.kids(n)
 	units := w.units[d+1][g.units.lo:g.units.hi]
 	count := n.len()
+	most := count
 	for i := len(units) - 1; i >= 0; i-- {
 		u := &units[i]
 		lo, hi := int(u.lo), int(u.hi)
@@ -95,6 +96,7 @@ func (t *tree[W]) changeInner(w *work, d int, g *group) {
 		copy(rows[to:], rows[hi:count])
 		copy(kids[to:], kids[hi:count])
 		count += to - hi
+		most = max(most, count)
 		for j := range pieces {
 			p := &w.pieces[int(u.pieces.lo)+j]
 			kids[lo+j] = p.page
@@ -103,7 +105,7 @@ func (t *tree[W]) changeInner(w *work, d int, g *group) {
 			}
 		}
 	}
-	n.head().n = uint16(count)
+	seal[W](l, n, count, most)
 }
 
 // setBound writes separator i of a node, which uses its tail from now on.
@@ -168,11 +170,12 @@ func (t *tree[W]) writeInner(w *work, u *unit, kids []kid) {
 	for i := u.pieces.lo; i < u.pieces.hi; i++ {
 		p := &w.pieces[i]
 		n := nodeAt(w.pages, p.page)
-		*n.head() = header{birth: w.birth, n: uint16(p.count), cap: uint16(p.shape.cap)}
+		n.start(w.birth, p.shape.cap)
 		for j := range kids[:p.count] {
 			t.layout.kids(n)[j] = kids[j].page
 			t.setBound(n, j, &kids[j].bound)
 		}
+		seal[W](t.layout, n, int(p.count), p.shape.cap)
 		p.bound = kids[0].bound
 		kids = kids[p.count:]
 	}

@@ -35,15 +35,15 @@ func (c *checker[W]) node(number page.Number, depth int, low *place, rightmost b
 	t, l := c.t, c.t.layout
 	n := nodeAt(c.pages, number)
 	lim := t.limits(depth)
-	count, h := n.len(), n.head()
-	if count < 1 || count > int(h.cap) || int32(h.cap) > lim.most {
-		return fmt.Errorf("btree: page %d at depth %d has %d of %d", number, depth, count, h.cap)
+	count := n.len()
+	if count < 1 || count > n.cap() || int32(n.cap()) > lim.most {
+		return fmt.Errorf("btree: page %d at depth %d has %d of %d", number, depth, count, n.cap())
 	}
 	if int32(count) < lim.least && depth > 0 && !rightmost {
 		return fmt.Errorf("btree: page %d at depth %d has only %d", number, depth, count)
 	}
-	if h.birth > t.root.seq {
-		return fmt.Errorf("btree: page %d is of Apply %d, and the last one is %d", number, h.birth, t.root.seq)
+	if n.birth() > t.root.seq {
+		return fmt.Errorf("btree: page %d is of Apply %d, and the last one is %d", number, n.birth(), t.root.seq)
 	}
 	if depth == t.root.height-1 {
 		return c.leaf(n, number, low)

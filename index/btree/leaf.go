@@ -24,6 +24,7 @@ func (t *tree[W]) changeLeaf(w *work, g *group) {
 	n := nodeAt(w.pages, g.page)
 	keys, rest, rows := words[W](l, n), l.rest(n), l.rows(n)
 	count := n.len()
+	most := count
 	for i := g.hi - 1; i >= g.lo; i-- {
 		p := w.places[i].place()
 		dead := w.dead(w.items[i])
@@ -43,8 +44,9 @@ func (t *tree[W]) changeLeaf(w *work, g *group) {
 		keys[p] = W(w.items[i].word)
 		w.put(p, int(i), rest, rows)
 		count++
+		most = max(most, count)
 	}
-	n.head().n = uint16(count)
+	seal[W](l, n, count, most)
 }
 
 // put writes item i, but for its word, as entry p of a leaf with these arrays.
@@ -72,10 +74,18 @@ type writer[W word] struct {
 	next   int
 }
 
+// close ends the present piece.
+func (o *writer[W]) close() {
+	if o.next > 0 {
+		seal[W](o.l, o.n, o.at, o.n.cap())
+	}
+}
+
 func (o *writer[W]) open() {
+	o.close()
 	p := &o.pieces[o.next]
 	o.n = nodeAt(o.w.pages, p.page)
-	*o.n.head() = header{birth: o.w.birth, n: uint16(p.count), cap: uint16(p.shape.cap)}
+	o.n.start(o.w.birth, p.shape.cap)
 	o.keys, o.rest, o.rows = words[W](o.l, o.n), o.l.rest(o.n), o.l.rows(o.n)
 	o.at = 0
 	o.next++
@@ -125,6 +135,7 @@ func (t *tree[W]) writeUnit(w *work, u *unit) {
 		n := nodeAt(w.pages, t.child(w, d, u, slot))
 		o.copy(n, 0, n.len())
 	}
+	o.close()
 	for i := 1; i < len(o.pieces); i++ {
 		a, b := nodeAt(w.pages, o.pieces[i-1].page), nodeAt(w.pages, o.pieces[i].page)
 		o.pieces[i].bound = between[W](t.layout, a, b)

@@ -1,10 +1,6 @@
 package btree
 
-import (
-	"unsafe"
-
-	"github.com/gpusql/gpusql/index/page"
-)
+import "github.com/gpusql/gpusql/index/page"
 
 // group is the part of a batch that falls into one node.
 type group struct {
@@ -55,7 +51,7 @@ func (t *tree[W]) children(w *work, from, out []group) []group {
 		count, kids, keys := n.len(), l.kids(n), words[W](l, n)
 		for i := f.lo; i < f.hi; {
 			x := w.items[i]
-			next := 1 + search(unsafe.Add(l.keys(n), l.size), count-1, W(x.word))
+			next := max(1, search(n, W(x.word)))
 			if next < count && uint64(keys[next]) == x.word {
 				q := w.place(x)
 				next = refine[W](l, n, next, count, &q, 1)
@@ -103,29 +99,15 @@ func (t *tree[W]) inLeaves(w *work, lo, hi int) {
 	}
 }
 
-// searchFirst searches the first item of some groups, a step in all of them at a time.
+// searchFirst searches the first item of some groups, a line in all of them at
+// a time.
 func (t *tree[W]) searchFirst(w *work, some []group, n *[lanes]node, first *[lanes]int) {
-	var keys [lanes]unsafe.Pointer
-	var left [lanes]int
-	var k [lanes]W
 	for i := range some {
 		n[i] = nodeAt(w.pages, some[i].page)
-		keys[i] = t.layout.keys(n[i])
-		k[i] = W(w.items[some[i].lo].word)
+		first[i] = lineOf(n[i], W(w.items[some[i].lo].word))
 	}
 	for i := range some {
-		left[i], first[i] = n[i].len(), 0
-	}
-	for range t.layout.steps {
-		for i := range some {
-			// The last half of one entry is none, and looks before it, in the header.
-			half := left[i] >> 1
-			first[i] += half & -below(keys[i], first[i]+half-1, k[i])
-			left[i] -= half
-		}
-	}
-	for i := range some {
-		first[i] += below(keys[i], first[i], k[i])
+		first[i] = inLine(n[i], first[i], W(w.items[some[i].lo].word))
 	}
 }
 
@@ -138,7 +120,7 @@ func (t *tree[W]) inLeaf(w *work, g *group, n node, first int) {
 	for i := g.lo; i < g.hi; i++ {
 		x := w.items[i]
 		if i > g.lo {
-			first += search(unsafe.Add(l.keys(n), first*l.size), count-first, W(x.word))
+			first = search(n, W(x.word))
 		}
 		a := at(first << 1)
 		if first < count && uint64(keys[first]) == x.word {

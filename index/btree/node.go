@@ -15,26 +15,48 @@ type word interface{ uint32 | uint64 }
 // table is where pages are, see page.Slots.
 type table = *[1 << 21]device.Ptr
 
-// node is a page's address.
+// node is a page's address. A line is 64 bytes, what a cache fetches.
 //
-//	leaf    0  u64 birth   8  u16 n, u16 cap     16  cap words   rest of keys, x u64 each   rows, u64
+//	line 0  0  u64 birth<<16 | cap<<8 | n    8  7 words: the first of lines 1 to 7 of words
+//	leaf    64 cap words   rest of keys, x u64 each   rows, u64
 //	inner   the same, of separators: entry i is the lower bound of child i; then cap u32 children
 //
-// n counts entries of a leaf and children of an inner node. The rest of a key is
-// its further words and its tail's address. Separator 0 bounds all of the node,
-// and searches leave it out.
+// n counts entries of a leaf and children of an inner node. Words from n on are
+// the greatest there is, so that a search looks at one line of words besides
+// line 0, and needs no n. The rest of a key is its further words and its tail's
+// address. Separator 0 is a bound of all of the node.
 type node struct{ p unsafe.Pointer }
 
-type header struct {
-	birth  uint64
-	n, cap uint16
-	_      uint32
+const (
+	lineBytes = 64
+	samples   = 7
+)
+
+func (n node) head() *uint64 { return (*uint64)(n.p) }
+func (n node) len() int      { return int(*n.head() & 0xFF) }
+func (n node) cap() int      { return int(*n.head() >> 8 & 0xFF) }
+func (n node) birth() uint64 { return *n.head() >> 16 }
+
+// start makes an empty node of a page.
+func (n node) start(birth uint64, cap int) { *n.head() = birth<<16 | uint64(cap)<<8 }
+
+// seal sets a node's length after its words were written; was is the number of
+// words that are not the greatest any more.
+func seal[W word](l *layout, n node, count, was int) {
+	*n.head() = *n.head()&^0xFF | uint64(count)
+	keys := words[W](l, n)
+	for i := count; i < was; i++ {
+		keys[i] = ^W(0)
+	}
+	first := (*[samples]W)(unsafe.Add(n.p, 8))
+	per := lineBytes / l.size
+	for i := range first {
+		first[i] = ^W(0)
+		if at := per * (i + 1); at < len(keys) {
+			first[i] = keys[at]
+		}
+	}
 }
-
-const headerBytes = int(unsafe.Sizeof(header{}))
-
-func (n node) head() *header { return (*header)(n.p) }
-func (n node) len() int      { return int(n.head().n) }
 
 // nodeAt is a page as a node.
 func nodeAt(t table, n page.Number) node {
@@ -49,7 +71,6 @@ type layout struct {
 	x       int     // further words of a key, a tail's address among them
 	leaf    []shape // by ascending capacity
 	inner   shape
-	steps   int // of a search in the largest node
 	leafMax int
 	leafMin int
 	zeros   []uint64 // the rest of the least key of a word
@@ -78,20 +99,22 @@ func newLayout(f index.Format) *layout {
 	if f.Long {
 		l.x++
 	}
+	per := lineBytes / l.size
 	entry := l.size + 8*l.x + 8
 	for _, u := range pageUnits {
-		c := (64*u - headerBytes) / entry &^ 1
-		if c < 4 {
-			continue
+		c := (64*u - lineBytes) / entry &^ 1
+		if c < per {
+			continue // a search looks at a line of words at least
 		}
+		c = min(c, per*(samples+1))
 		l.leaf = append(l.leaf, shape{64 * u, c})
 		if 64*u >= leafBytes && c >= fewest {
 			break
 		}
 	}
 	for _, u := range pageUnits {
-		c := (64*u - headerBytes) / (entry + 4) &^ 1
-		l.inner = shape{64 * u, c}
+		c := (64*u - lineBytes) / (entry + 4) &^ 1
+		l.inner = shape{64 * u, min(c, per*(samples+1))}
 		if 64*u >= innerBytes && c >= fewest {
 			break
 		}
@@ -99,7 +122,6 @@ func newLayout(f index.Format) *layout {
 	l.leafMax = l.leaf[len(l.leaf)-1].cap
 	l.leafMin = l.leafMax / 4
 	l.zeros = make([]uint64, l.x)
-	l.steps = bits.Len(uint(max(l.leafMax, l.inner.cap) - 1))
 	return l
 }
 
@@ -113,28 +135,28 @@ func (l *layout) shapeFor(n int) shape {
 	return l.leaf[len(l.leaf)-1]
 }
 
-func (l *layout) keys(n node) unsafe.Pointer { return unsafe.Add(n.p, headerBytes) }
+func (l *layout) keys(n node) unsafe.Pointer { return unsafe.Add(n.p, lineBytes) }
 
-func (l *layout) restAt(cap int) int { return headerBytes + (l.size*cap+7)&^7 }
+func (l *layout) restAt(cap int) int { return lineBytes + (l.size*cap+7)&^7 }
 func (l *layout) rowsAt(cap int) int { return l.restAt(cap) + 8*l.x*cap }
 
 // words, rest, rows and kids are a node's arrays, all of their capacity.
 func words[W word](l *layout, n node) []W {
-	return unsafe.Slice((*W)(l.keys(n)), n.head().cap)
+	return unsafe.Slice((*W)(l.keys(n)), n.cap())
 }
 
 func (l *layout) rest(n node) []uint64 {
-	c := int(n.head().cap)
+	c := n.cap()
 	return unsafe.Slice((*uint64)(unsafe.Add(n.p, l.restAt(c))), l.x*c)
 }
 
 func (l *layout) rows(n node) []uint64 {
-	c := int(n.head().cap)
+	c := n.cap()
 	return unsafe.Slice((*uint64)(unsafe.Add(n.p, l.rowsAt(c))), c)
 }
 
 func (l *layout) kids(n node) []page.Number {
-	c := int(n.head().cap)
+	c := n.cap()
 	return unsafe.Slice((*page.Number)(unsafe.Add(n.p, l.rowsAt(c)+8*c)), c)
 }
 
@@ -143,7 +165,7 @@ func (l *layout) restOf(n node, i int) []uint64 {
 	if l.x == 0 {
 		return nil
 	}
-	return unsafe.Slice((*uint64)(unsafe.Add(n.p, l.restAt(int(n.head().cap))+8*l.x*i)), l.x)
+	return unsafe.Slice((*uint64)(unsafe.Add(n.p, l.restAt(n.cap())+8*l.x*i)), l.x)
 }
 
 // place is an entry's order: a key and a row.
@@ -178,7 +200,7 @@ func (l *layout) compareAt(n node, i int, q *place) int {
 			return c
 		}
 	}
-	row := *(*uint64)(unsafe.Add(n.p, l.rowsAt(int(n.head().cap))+8*i))
+	row := *(*uint64)(unsafe.Add(n.p, l.rowsAt(n.cap())+8*i))
 	switch {
 	case row < q.row:
 		return -1
@@ -188,17 +210,26 @@ func (l *layout) compareAt(n node, i int, q *place) int {
 	return 0
 }
 
-// search is the number of the n words at keys that are below k. It has no
-// branches that depend on them.
-func search[W word](keys unsafe.Pointer, n int, k W) int {
-	if n == 0 {
-		return 0
-	}
-	at := 0
-	for n > 1 {
-		half := n >> 1
+// search is the number of a node's words that are below k. It has no branches
+// that depend on them.
+func search[W word](n node, k W) int { return inLine(n, lineOf(n, k), k) }
+
+// lineOf is the line of words where k belongs, by line 0.
+func lineOf[W word](n node, k W) int {
+	first := unsafe.Add(n.p, 8)
+	at := below(first, 3, k) << 2
+	at += below(first, at+1, k) << 1
+	return at + below(first, at, k)
+}
+
+// inLine is search when the line is known.
+func inLine[W word](n node, line int, k W) int {
+	per := lineBytes / int(unsafe.Sizeof(k))
+	keys := unsafe.Add(n.p, lineBytes)
+	// The last line may have fewer: the words before it are below k anyway.
+	at := min(line*per, n.cap()-per)
+	for half := per / 2; half > 0; half >>= 1 {
 		at += half & -below(keys, at+half-1, k)
-		n -= half
 	}
 	return at + below(keys, at, k)
 }
@@ -247,13 +278,10 @@ func refine[W word](l *layout, n node, at, count int, q *place, limit int) int {
 
 // lowerBound is the first entry of a leaf that is q or above.
 func lowerBound[W word](l *layout, n node, q *place) int {
-	count := n.len()
-	return refine[W](l, n, search(l.keys(n), count, W(q.word)), count, q, 0)
+	return refine[W](l, n, search(n, W(q.word)), n.len(), q, 0)
 }
 
 // childFor is the child of an inner node where q belongs.
 func childFor[W word](l *layout, n node, q *place) int {
-	count := n.len()
-	at := 1 + search(unsafe.Add(l.keys(n), l.size), count-1, W(q.word))
-	return refine[W](l, n, at, count, q, 1) - 1
+	return refine[W](l, n, max(1, search(n, W(q.word))), n.len(), q, 1) - 1
 }

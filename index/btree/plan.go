@@ -80,15 +80,15 @@ func (t *tree[W]) plan(w *work, depth int) {
 
 // fits reports whether a node can be changed in place.
 func (t *tree[W]) fits(w *work, g *group, depth int, lim limits) bool {
-	h := nodeAt(w.pages, g.page).head()
-	if h.birth <= w.pin {
+	n := nodeAt(w.pages, g.page)
+	if n.birth() <= w.pin {
 		return false
 	}
 	if depth < t.root.height-1 {
-		return g.count <= int32(h.cap) && (g.count >= lim.least || depth == 0 && g.count > 1)
+		return g.count <= int32(n.cap()) && (g.count >= lim.least || depth == 0 && g.count > 1)
 	}
-	inserts := (g.writes + g.count - int32(h.n)) / 2
-	return int32(h.n)+inserts <= int32(h.cap) && (g.count >= lim.least || depth == 0 && g.count > 0)
+	inserts := (g.writes + g.count - int32(n.len())) / 2
+	return int32(n.len())+inserts <= int32(n.cap()) && (g.count >= lim.least || depth == 0 && g.count > 0)
 }
 
 // widen takes neighbours into a unit that has too little.

@@ -124,7 +124,7 @@ func (sn *snapshot[W]) find(keys *places, lo, hi int, counts, rows []uint64) {
 	}
 }
 
-// descend goes to the leaves of some keys, a step in all of them at a time, so
+// descend goes to the leaves of some keys, a line in all of them at a time, so
 // that their cache misses overlap, and finds how many entries' words are below.
 func (sn *snapshot[W]) descend(keys *places, from int, k []uint64, n *[lanes]node, at *[lanes]int) {
 	l := sn.t.layout
@@ -133,44 +133,23 @@ func (sn *snapshot[W]) descend(keys *places, from int, k []uint64, n *[lanes]nod
 		n[i] = top
 	}
 	for range sn.root.height - 1 {
-		for i := range k {
-			at[i] = 1
+		for i, w := range k {
+			at[i] = lineOf(n[i], W(w))
 		}
-		sn.searchAll(k, n, at)
-		for i := range k {
-			c := at[i]
-			if count := n[i].len(); c < count && uint64(words[W](l, n[i])[c]) == k[i] {
+		for i, w := range k {
+			c := max(1, inLine(n[i], at[i], W(w)))
+			if count := n[i].len(); c < count && uint64(words[W](l, n[i])[c]) == w {
 				q := keys.place(from + i)
 				c = refine[W](l, n[i], c, count, &q, 1)
 			}
 			n[i] = nodeAt(sn.pages, l.kids(n[i])[c-1])
 		}
 	}
-	for i := range k {
-		at[i] = 0
+	for i, w := range k {
+		at[i] = lineOf(n[i], W(w))
 	}
-	sn.searchAll(k, n, at)
-}
-
-// searchAll searches words in nodes from places on.
-func (sn *snapshot[W]) searchAll(k []uint64, n *[lanes]node, at *[lanes]int) {
-	l := sn.t.layout
-	var left [lanes]int
-	var keys [lanes]unsafe.Pointer
-	for i := range k {
-		keys[i] = l.keys(n[i])
-		left[i] = n[i].len() - at[i]
-	}
-	for range l.steps {
-		for i := range k {
-			// The half of one entry is none, and looks before it: the header.
-			half := left[i] >> 1
-			at[i] += half & -below(keys[i], at[i]+half-1, W(k[i]))
-			left[i] -= half
-		}
-	}
-	for i := range k {
-		at[i] += below(keys[i], at[i], W(k[i]))
+	for i, w := range k {
+		at[i] = inLine(n[i], at[i], W(w))
 	}
 }
 

@@ -93,7 +93,7 @@ func (t *tree[W]) release(e *epoch) {
 	older.tails = append(older.tails, e.tails...)
 	pages, gone := page.Slots(t.pages), e.dead[:0]
 	for _, n := range e.dead {
-		if nodeAt(pages, n).head().birth <= older.seq {
+		if nodeAt(pages, n).birth() <= older.seq {
 			older.dead = append(older.dead, n)
 		} else {
 			gone = append(gone, n)
@@ -114,7 +114,7 @@ func (t *tree[W]) retire(nodes []page.Number, dead []device.Ptr) {
 	newest.tails = append(newest.tails, dead...)
 	pages, gone := page.Slots(t.pages), nodes[:0]
 	for _, n := range nodes {
-		if nodeAt(pages, n).head().birth <= newest.seq {
+		if nodeAt(pages, n).birth() <= newest.seq {
 			newest.dead = append(newest.dead, n)
 		} else {
 			gone = append(gone, n)
