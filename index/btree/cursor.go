@@ -55,6 +55,14 @@ func (c *cursor[W]) seekEnd(r root) {
 	c.depth = r.height - 1
 }
 
+// enter goes to a place in a child of a node over leaves. There is no way out
+// of that node.
+func (c *cursor[W]) enter(n node, slot, at int) {
+	c.path[0] = step{n, slot}
+	c.path[1] = step{nodeAt(c.pages, c.l.kids(n)[slot]), at}
+	c.depth = 1
+}
+
 func (c *cursor[W]) leaf() *step { return &c.path[c.depth] }
 
 // valid reports whether there is an entry at the cursor.

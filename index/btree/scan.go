@@ -1,11 +1,19 @@
 package btree
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index"
 )
+
+// spot is the two ends of a range, when they are in children of one node.
+type spot struct {
+	parent         node // none: the ends are elsewhere, or there is only one leaf
+	loSlot, hiSlot uint16
+	lo, hi         uint16 // places in the leaves of the slots
+}
 
 // Scan finds the entries of ranges: they are counted, and then copied.
 func (sn *snapshot[W]) Scan(s device.Stream, r index.Ranges, o index.Order, a *index.Answer) error {
@@ -13,34 +21,30 @@ func (sn *snapshot[W]) Scan(s device.Stream, r index.Ranges, o index.Order, a *i
 		return err
 	}
 	offsets := device.View[uint64](a.Offsets(), r.N+1)
-	clear(offsets)
-	size := 0
-	if o.Keys {
-		size = sn.t.layout.format.Size()
-	}
-	if err := sn.countAll(s, r, o.Limit, o.Direction, offsets[1:]); err != nil {
+	spots := sn.t.spots(r.N)
+	defer sn.t.pool.Put(spots)
+	offsets[0] = 0
+	q := sn.ranges(r, o)
+	if err := spread(s, r.N, func(from, to int) { q.count(from, to, offsets[1:], *spots) }); err != nil {
 		return err
 	}
 	for i := range r.N {
 		offsets[i+1] += offsets[i]
 	}
-	total := int(offsets[r.N])
+	total, size := int(offsets[r.N]), 0
+	if o.Keys {
+		size = sn.t.layout.format.Size()
+	}
 	if err := a.Room(total, size); err != nil || total == 0 {
 		return err
 	}
-	rows := device.View[uint64](a.Rows(), total)
-	var keys []byte
+	out := found{rows: device.View[uint64](a.Rows(), total)}
 	if o.Keys {
-		keys = device.View[byte](a.Keys(), size*total)
+		out.keys = device.View[byte](a.Keys(), size*total)
 	}
-	lo, hi := sn.t.placesAt(r.Lo.Keys, r.Lo.Rows, r.N), sn.t.placesAt(r.Hi.Keys, r.Hi.Rows, r.N)
 	return spread(s, r.N, func(from, to int) {
 		for i := from; i < to; i++ {
-			if a, b := offsets[i], offsets[i+1]; a < b && o.Direction == index.Forward {
-				sn.forward(&lo, i, rows[a:b], keys, int(a))
-			} else if a < b {
-				sn.backward(&hi, i, rows[a:b], keys, int(a))
-			}
+			q.write(i, &(*spots)[i], out, int(offsets[i]), int(offsets[i+1]))
 		}
 	})
 }
@@ -48,30 +52,121 @@ func (sn *snapshot[W]) Scan(s device.Stream, r index.Ranges, o index.Order, a *i
 // Count counts the entries of ranges.
 func (sn *snapshot[W]) Count(s device.Stream, r index.Ranges, counts device.Ptr) error {
 	out := device.View[uint64](counts, r.N)
-	clear(out)
-	return sn.countAll(s, r, 0, index.Forward, out)
+	spots := sn.t.spots(r.N)
+	defer sn.t.pool.Put(spots)
+	q := sn.ranges(r, index.Order{})
+	return spread(s, r.N, func(from, to int) { q.count(from, to, out, *spots) })
 }
 
-// countAll counts the entries of each range, to a limit if that is not 0.
-func (sn *snapshot[W]) countAll(s device.Stream, r index.Ranges, limit int, d index.Direction, counts []uint64) error {
-	if sn.root.height == 0 {
-		return nil
+// spots is memory for n spots.
+func (t *tree[W]) spots(n int) *[]spot {
+	p, ok := t.pool.Get().(*[]spot)
+	if !ok {
+		p = new([]spot)
 	}
-	lo, hi := sn.t.placesAt(r.Lo.Keys, r.Lo.Rows, r.N), sn.t.placesAt(r.Hi.Keys, r.Hi.Rows, r.N)
-	return spread(s, r.N, func(from, to int) {
-		var a, b cursor[W]
-		a.l, a.pages = sn.t.layout, sn.pages
-		b = a
-		for i := from; i < to; i++ {
-			sn.seekLo(&a, &lo, i)
-			sn.seekHi(&b, &hi, i)
-			n := distance(&a, &b, limit, d)
-			if limit > 0 {
-				n = min(n, limit)
+	*p = slices.Grow((*p)[:0], n)[:n]
+	return p
+}
+
+// ranges are the questions of a Scan.
+type ranges[W word] struct {
+	sn     *snapshot[W]
+	lo, hi places
+	order  index.Order
+}
+
+func (sn *snapshot[W]) ranges(r index.Ranges, o index.Order) *ranges[W] {
+	return &ranges[W]{sn, sn.t.placesAt(r.Lo.Keys, r.Lo.Rows, r.N), sn.t.placesAt(r.Hi.Keys, r.Hi.Rows, r.N), o}
+}
+
+// count counts the entries of ranges from to to, to the limit if there is one.
+func (q *ranges[W]) count(from, to int, counts []uint64, spots []spot) {
+	if q.sn.root.height == 0 {
+		clear(counts[from:to])
+		return
+	}
+	var lo, hi descent
+	for ; from < to; from += lanes {
+		m := min(lanes, to-from)
+		some := spots[from : from+m]
+		if q.lo.keys == nil || q.hi.keys == nil || q.sn.root.height == 1 {
+			clear(some)
+		} else {
+			q.sn.descend(&q.lo, from, m, &lo)
+			q.sn.descend(&q.hi, from, m, &hi)
+			for i := range some {
+				some[i] = q.spot(from+i, i, &lo, &hi)
 			}
-			counts[i] = uint64(n)
 		}
-	})
+		for i := range some {
+			counts[from+i] = uint64(q.countOne(from+i, &some[i]))
+		}
+	}
+}
+
+// spot is where lane i of two descents went, if both went to one parent.
+func (q *ranges[W]) spot(number, i int, lo, hi *descent) spot {
+	if lo.parent[i] != hi.parent[i] {
+		return spot{}
+	}
+	a, b := q.lo.place(number), q.hi.place(number)
+	l := q.sn.t.layout
+	return spot{lo.parent[i], uint16(lo.slot[i]), uint16(hi.slot[i]),
+		uint16(refine[W](l, lo.n[i], lo.at[i], lo.n[i].len(), &a, 0)),
+		uint16(refine[W](l, hi.n[i], hi.at[i], hi.n[i].len(), &b, 0))}
+}
+
+// countOne counts the entries of range i.
+func (q *ranges[W]) countOne(i int, p *spot) int {
+	limit := q.order.Limit
+	if limit == 0 {
+		limit = 1<<63 - 1
+	}
+	if p.parent.p == nil {
+		a := cursor[W]{l: q.sn.t.layout, pages: q.sn.pages}
+		b := a
+		q.sn.seekLo(&a, &q.lo, i)
+		q.sn.seekHi(&b, &q.hi, i)
+		return min(limit, distance(&a, &b, limit, q.order.Direction))
+	}
+	n := int(p.hi) - int(p.lo)
+	kids := q.sn.t.layout.kids(p.parent)
+	for slot := p.loSlot; slot < p.hiSlot; slot++ {
+		n += nodeAt(q.sn.pages, kids[slot]).len()
+	}
+	if p.loSlot > p.hiSlot {
+		return 0
+	}
+	return min(limit, max(n, 0))
+}
+
+// found is where a scan's entries go.
+type found struct {
+	rows []uint64
+	keys []byte // nil: they were not asked for
+}
+
+// write writes the entries of range i, as entries from to to of the answer.
+func (q *ranges[W]) write(i int, p *spot, out found, from, to int) {
+	if from == to {
+		return
+	}
+	c := cursor[W]{l: q.sn.t.layout, pages: q.sn.pages}
+	switch forward := q.order.Direction == index.Forward; {
+	case p.parent.p == nil && forward:
+		q.sn.seekLo(&c, &q.lo, i)
+	case p.parent.p == nil:
+		q.sn.seekHi(&c, &q.hi, i)
+	case forward:
+		c.enter(p.parent, int(p.loSlot), int(p.lo))
+	default:
+		c.enter(p.parent, int(p.hiSlot), int(p.hi))
+	}
+	if q.order.Direction == index.Forward {
+		forward(out, &c, from, to)
+	} else {
+		backward(out, &c, from, to)
+	}
 }
 
 // seekLo goes to the first entry of range i.
@@ -126,44 +221,37 @@ func distance[W word](a, b *cursor[W], limit int, d index.Direction) int {
 	return n + b.leaf().at - a.leaf().at
 }
 
-// forward writes the first entries of range i, as many as rows has room for, and
-// their keys from number at on.
-func (sn *snapshot[W]) forward(lo *places, i int, rows []uint64, keys []byte, at int) {
-	c := cursor[W]{l: sn.t.layout, pages: sn.pages}
-	sn.seekLo(&c, lo, i)
+// forward writes entries from the cursor on.
+func forward[W word](out found, c *cursor[W], from, to int) {
 	for {
 		s := c.leaf()
-		n := copy(rows, c.l.rows(s.n)[s.at:s.n.len()])
+		n := copy(out.rows[from:to], c.l.rows(s.n)[s.at:s.n.len()])
 		for j := range n {
-			if keys == nil {
+			if out.keys == nil {
 				break
 			}
-			copyKey(c.l, s.n, s.at+j, keys, at+j)
+			copyKey(c.l, s.n, s.at+j, out.keys, from+j)
 		}
-		at += n
-		if rows = rows[n:]; len(rows) == 0 {
+		if from += n; from == to {
 			return
 		}
 		c.nextLeaf()
 	}
 }
 
-// backward is forward from the end of the range.
-func (sn *snapshot[W]) backward(hi *places, i int, rows []uint64, keys []byte, at int) {
-	c := cursor[W]{l: sn.t.layout, pages: sn.pages}
-	sn.seekHi(&c, hi, i)
+// backward writes entries before the cursor, the last one first.
+func backward[W word](out found, c *cursor[W], from, to int) {
 	for {
 		s := c.leaf()
-		from := c.l.rows(s.n)
-		n := min(len(rows), s.at)
+		rows := c.l.rows(s.n)
+		n := min(to-from, s.at)
 		for j := range n {
-			rows[j] = from[s.at-1-j]
-			if keys != nil {
-				copyKey(c.l, s.n, s.at-1-j, keys, at+j)
+			out.rows[from+j] = rows[s.at-1-j]
+			if out.keys != nil {
+				copyKey(c.l, s.n, s.at-1-j, out.keys, from+j)
 			}
 		}
-		at += n
-		if rows = rows[n:]; len(rows) == 0 {
+		if from += n; from == to {
 			return
 		}
 		c.previousLeaf()

@@ -97,59 +97,62 @@ func (sn *snapshot[W]) Lookup(s device.Stream, k index.Keys, a *index.Answer) er
 // find counts the rows of keys lo to hi, and gives the first of each.
 func (sn *snapshot[W]) find(keys *places, lo, hi int, counts, rows []uint64) {
 	l := sn.t.layout
-	var n [lanes]node
-	var k [lanes]uint64
-	var at [lanes]int
+	var d descent
 	for ; lo < hi; lo += lanes {
 		m := min(lanes, hi-lo)
+		sn.descend(keys, lo, m, &d)
 		for i := range m {
-			k[i] = keys.word(lo + i)
-		}
-		sn.descend(keys, lo, k[:m], &n, &at)
-		for i := range m {
-			leaf, p, count := n[i], at[i], n[i].len()
-			words := words[W](l, leaf)
-			if p < count && uint64(words[p]) == k[i] && l.x == 0 {
-				if p+1 < count && uint64(words[p+1]) != k[i] {
-					counts[lo+i], rows[lo+i] = 1, l.rows(leaf)[p]
-					continue
-				}
-			} else if p < count && uint64(words[p]) != k[i] {
+			leaf, p, k := d.n[i], d.at[i], d.words[i]
+			words, count := words[W](l, leaf), leaf.len()
+			if p < count && l.x == 0 && uint64(words[p]) == k && p+1 < count && uint64(words[p+1]) != k {
+				counts[lo+i], rows[lo+i] = 1, l.rows(leaf)[p]
+			} else if p < count && uint64(words[p]) != k {
 				counts[lo+i] = 0
-				continue
+			} else {
+				q := keys.place(lo + i)
+				counts[lo+i], rows[lo+i] = sn.count(&q)
 			}
-			q := keys.place(lo + i)
-			counts[lo+i], rows[lo+i] = sn.count(&q)
 		}
 	}
 }
 
-// descend goes to the leaves of some keys, a line in all of them at a time, so
-// that their cache misses overlap, and finds how many entries' words are below.
-func (sn *snapshot[W]) descend(keys *places, from int, k []uint64, n *[lanes]node, at *[lanes]int) {
+// descent is where some keys went: a lane each.
+type descent struct {
+	words  [lanes]uint64
+	n      [lanes]node
+	at     [lanes]int // how many of the leaf's words are below
+	parent [lanes]node
+	slot   [lanes]int
+}
+
+// descend goes to the leaves of m keys, a line in all of them at a time, so that
+// their cache misses overlap.
+func (sn *snapshot[W]) descend(keys *places, from, m int, d *descent) {
 	l := sn.t.layout
 	top := nodeAt(sn.pages, sn.root.top)
-	for i := range k {
-		n[i] = top
+	for i := range m {
+		d.words[i], d.n[i] = keys.word(from+i), top
 	}
 	for range sn.root.height - 1 {
-		for i, w := range k {
-			at[i] = lineOf(n[i], W(w))
+		for i := range m {
+			d.at[i] = lineOf(d.n[i], W(d.words[i]))
 		}
-		for i, w := range k {
-			c := max(1, inLine(n[i], at[i], W(w)))
-			if count := n[i].len(); c < count && uint64(words[W](l, n[i])[c]) == w {
+		for i := range m {
+			n, w := d.n[i], d.words[i]
+			c := max(1, inLine(n, d.at[i], W(w)))
+			if count := n.len(); c < count && uint64(words[W](l, n)[c]) == w {
 				q := keys.place(from + i)
-				c = refine[W](l, n[i], c, count, &q, 1)
+				c = refine[W](l, n, c, count, &q, 1)
 			}
-			n[i] = nodeAt(sn.pages, l.kids(n[i])[c-1])
+			d.parent[i], d.slot[i] = n, c-1
+			d.n[i] = nodeAt(sn.pages, l.kids(n)[c-1])
 		}
 	}
-	for i, w := range k {
-		at[i] = lineOf(n[i], W(w))
+	for i := range m {
+		d.at[i] = lineOf(d.n[i], W(d.words[i]))
 	}
-	for i, w := range k {
-		at[i] = inLine(n[i], at[i], W(w))
+	for i := range m {
+		d.at[i] = inLine(d.n[i], d.at[i], W(d.words[i]))
 	}
 }
 

@@ -25,7 +25,8 @@ type tree[W word] struct {
 	mem    device.Allocator
 	store  *page.Store
 	tails  tails
-	work   work // of Apply
+	work   work      // of Apply
+	pool   sync.Pool // of *[]spot
 
 	mu      sync.Mutex // of what follows; held by a small Apply while it changes nodes
 	root    root
