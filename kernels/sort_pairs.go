@@ -12,9 +12,11 @@ type Pair struct{ Key, Value uint64 }
 // The shape of a shared sort: pieces of the input that count and spread their
 // pairs by the highest bits, and the buckets that they spread them to.
 const (
-	pairPieces  = 128
+	pairPieces = 128
+	// fewPairBits and pairBits are as many bits as are worth their table.
+	fewPairBits = 8
 	pairBits    = 11
-	pairBuckets = 1 << pairBits
+	manyPairs   = 1 << 20
 	// pairsShared is from where a sort is worth more than one launch.
 	pairsShared = 1 << 16
 	// pairsFew is up to where pairs are inserted one by one.
@@ -25,7 +27,7 @@ type pairArgs struct {
 	Pairs, Other device.Ptr
 	Range        device.Ptr // least and greatest key of each piece
 	Counts       device.Ptr // of each bucket, of each piece: then places
-	N            int64
+	N, Buckets   int64
 }
 
 var (
@@ -35,7 +37,6 @@ var (
 	pairPlaces  = &device.Kernel[pairArgs]{Name: "pair_places", Host: pairPlacesHost}
 	pairSpread  = &device.Kernel[pairArgs]{Name: "pair_spread", Split: 64, Host: pairSpreadHost}
 	pairBucket  = &device.Kernel[pairArgs]{Name: "pair_bucket", Split: 64, Host: pairBucketHost}
-	pairTable   = 16*pairPieces + 4*pairPieces*pairBuckets
 	sharedSteps = []*device.Kernel[pairArgs]{pairRange, pairCount, pairPlaces, pairSpread}
 )
 
@@ -44,7 +45,15 @@ func SortPairsBytes(n int) int {
 	if n < pairsShared {
 		return 16 * n
 	}
-	return 16*n + pairTable
+	return 16*n + pairPieces*(16+4*pairBuckets(n))
+}
+
+// pairBuckets is how many buckets n pairs are spread to.
+func pairBuckets(n int) int {
+	if n < manyPairs {
+		return 1 << fewPairBits
+	}
+	return 1 << pairBits
 }
 
 // SortPairs orders n pairs in place; the sort takes all cores from some 65,000
@@ -57,6 +66,7 @@ func SortPairs(s device.Stream, pairs, scratch device.Ptr, n int) error {
 	if n < pairsShared {
 		return device.Launch(s, sortPairs, n, a)
 	}
+	a.Buckets = int64(pairBuckets(n))
 	a.Range = scratch + device.Ptr(16*n)
 	a.Counts = a.Range + 16*pairPieces
 	for _, k := range sharedSteps {
@@ -64,7 +74,7 @@ func SortPairs(s device.Stream, pairs, scratch device.Ptr, n int) error {
 			return err
 		}
 	}
-	return device.Launch(s, pairBucket, pairBuckets, a)
+	return device.Launch(s, pairBucket, int(a.Buckets), a)
 }
 
 // piece is the pairs of a piece.
@@ -73,8 +83,9 @@ func (a *pairArgs) piece(i int) []Pair {
 	return device.View[Pair](a.Pairs, n)[i*n/pairPieces : (i+1)*n/pairPieces]
 }
 
-func (a *pairArgs) counts(i int) *[pairBuckets]uint32 {
-	return (*[pairBuckets]uint32)(device.View[uint32](a.Counts, (i+1)*pairBuckets)[i*pairBuckets:])
+func (a *pairArgs) counts(i int) []uint32 {
+	n := int(a.Buckets)
+	return device.View[uint32](a.Counts, (i+1)*n)[i*n:]
 }
 
 // span is the least key, and how far keys above it are shifted for a bucket.
@@ -84,7 +95,7 @@ func (a *pairArgs) span() (least uint64, shift uint) {
 	for _, r := range ranges {
 		least, most = min(least, r[0]), max(most, r[1])
 	}
-	return least, uint(max(0, bits.Len64(most-least)-pairBits))
+	return least, uint(max(0, bits.Len64(most-least)-bits.Len64(uint64(a.Buckets-1))))
 }
 
 func pairRangeHost(a *pairArgs, lo, hi int) {
@@ -103,19 +114,20 @@ func pairCountHost(a *pairArgs, lo, hi int) {
 	least, shift := a.span()
 	for i := lo; i < hi; i++ {
 		c := a.counts(i)
-		clear(c[:])
+		clear(c)
 		p := a.piece(i)
 		for j := range p {
-			c[(p[j].Key-least)>>shift&(pairBuckets-1)]++
+			c[(p[j].Key-least)>>shift]++
 		}
 	}
 }
 
 func pairPlacesHost(a *pairArgs, _, _ int) {
-	all := device.View[uint32](a.Counts, pairPieces*pairBuckets)
+	n := int(a.Buckets)
+	all := device.View[uint32](a.Counts, pairPieces*n)
 	at := uint32(0)
-	for b := range pairBuckets {
-		for i := b; i < len(all); i += pairBuckets {
+	for b := range n {
+		for i := b; i < len(all); i += n {
 			all[i], at = at, at+all[i]
 		}
 	}
@@ -127,7 +139,7 @@ func pairSpreadHost(a *pairArgs, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		c := a.counts(i)
 		for _, p := range a.piece(i) {
-			b := (p.Key - least) >> shift & (pairBuckets - 1)
+			b := (p.Key - least) >> shift
 			other[c[b]] = p
 			c[b]++
 		}

@@ -7,4 +7,4 @@ import (
 	"github.com/gpusql/gpusql/index/lsm"
 )
 
-func TestContract(t *testing.T) { indextest.Run(t, lsm.Kind) }
+func TestContract(t *testing.T) { indextest.Run(t, lsm.Kind()) }

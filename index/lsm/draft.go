@@ -34,7 +34,7 @@ type sortedList struct {
 }
 
 func (x *Index) draft(s device.Stream) *draft {
-	c := &draft{x: x, s: s}
+	c := &draft{x: x, s: s, lists: make([]sortedList, 0, len(x.current.lists)+2)}
 	for _, r := range x.current.lists {
 		if r == nil {
 			c.lists = append(c.lists, sortedList{})
@@ -101,7 +101,7 @@ func (c *draft) move(to, from int) {
 func capacity(level int) int { return levelEntries << (2 * level) }
 
 // levelEntries is the capacity of level 0; each has four times that of the one before.
-const levelEntries = 1 << 10
+const levelEntries = 1 << 8
 
 func (c *draft) size(level int) int {
 	return c.lists[2*level].n + c.lists[2*level+1].n
@@ -147,10 +147,18 @@ const (
 	drainSegments = 2  // that go down a level at once, to some eight below
 )
 
+// over reports that a level must give entries away. What drains goes twice as
+// fast as what is active comes: half of the time nothing drains, and there is a
+// run less to look at.
+func (c *draft) over(level int) bool {
+	active, draining := c.lists[2*level].n, c.lists[2*level+1].n
+	return active+draining > capacity(level) || draining > 0 && 2*active+draining > capacity(level)
+}
+
 // settle moves entries down until no level has too many (invariant 4).
 func (c *draft) settle() error {
 	for level := 0; 2*level < len(c.lists); level++ {
-		for c.size(level) > capacity(level) {
+		for c.over(level) {
 			if 2*level+2 == len(c.lists) {
 				c.lists = append(c.lists, sortedList{}, sortedList{})
 			}

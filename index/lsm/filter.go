@@ -7,8 +7,9 @@ import (
 	"github.com/gpusql/gpusql/index"
 )
 
-// filterKeys is how many keys share a word of a filter: 10.7 bits a key.
-const filterKeys = 6
+// filterKeys is how many keys share a word of a filter: 8 bits a key, of which
+// about 3 in 100 that are not there pass.
+const filterKeys = 8
 
 // filterBlocks is the words of a filter for n keys.
 func filterBlocks(n int) int { return (n + filterKeys - 1) / filterKeys }

@@ -11,7 +11,7 @@ import (
 )
 
 // Kind is what USING lsm means.
-var Kind = index.Kind{Name: "lsm", New: New}
+func Kind() index.Kind { return index.Kind{Name: "lsm", New: New} }
 
 // Index is an ordered set of entries in levels of sorted runs.
 type Index struct {

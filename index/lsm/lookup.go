@@ -45,14 +45,37 @@ func (h *hit) add(run int, at spot, n int) {
 }
 
 func lookupHost[W lead](a *lookupArgs, lo, hi int) {
-	runs := device.View[run](a.Runs, int(a.NRuns))
 	hits, counts := device.View[hit](a.Hits, hi), device.View[int64](a.Offsets, hi)
-	for i := lo; i < hi; i++ {
-		b := placeAt[W](a.Keys+device.Ptr(i*int(a.Shape.Size)), 0)
-		hash := a.Shape.hashKey(uint64(b.lead), b.key)
-		hits[i], counts[i] = hit{Run: noRun}, 0
-		for j := range runs {
-			if at, n, gone := entriesOf(&a.Shape, &runs[j], &b, hash); n > 0 {
+	var g group[W]
+	for lo < hi {
+		g.n = 0
+		for i := lo; i < min(lo+groupSize, hi); i++ {
+			b := placeAt[W](a.Keys+device.Ptr(i*int(a.Shape.Size)), 0)
+			g.hash[g.n] = a.Shape.hashKey(uint64(b.lead), b.key)
+			g.add(b)
+			hits[i], counts[i] = hit{Run: noRun}, 0
+		}
+		lookupGroup(a, &g, hits[lo:], counts[lo:])
+		lo += g.n
+	}
+}
+
+// lookupGroup finds a group of keys in all runs.
+func lookupGroup[W lead](a *lookupArgs, g *group[W], hits []hit, counts []int64) {
+	runs := device.View[run](a.Runs, int(a.NRuns))
+	for j := range runs {
+		r := &runs[j]
+		g.locate(&a.Shape, r)
+		for i := range g.n {
+			g.at[i] = int32(r.parts()[g.part[i]].N) // what the filter does not know begins behind
+		}
+		g.seek(&a.Shape, r, g.filter(r))
+		for i := range g.n {
+			b := &g.places[i]
+			if g.at[i] == int32(r.parts()[g.part[i]].N) && !beginsWith(r, int(g.part[i])+1, b.lead) {
+				continue
+			}
+			if at, n, gone := entriesFrom(&a.Shape, r, b, spot{g.part[i], g.at[i]}); n > 0 {
 				hits[i].add(j, at, n)
 				counts[i] += int64(n - 2*gone)
 			}
@@ -63,30 +86,40 @@ func lookupHost[W lead](a *lookupArgs, lo, hi int) {
 // entriesOf finds the n entries of a key in a run; gone of them are dead.
 func entriesOf[W lead](s *shape, r *run, b *place[W], hash uint64) (at spot, n, gone int) {
 	i := partOf(s, r, b)
-	ps := r.parts()
-	if ps[i].mayHave(hash) {
-		l := open[W](s, &ps[i])
-		from := l.seek(&ps[i], b)
-		end := l.endOfKey(from, b)
-		at, n, gone = spot{int32(i), int32(from)}, end-from, countDead(&ps[i], end)-countDead(&ps[i], from)
-		if end < l.n {
+	p := &r.parts()[i]
+	from := int(p.N)
+	if p.mayHave(hash) {
+		l := open[W](s, p)
+		from = l.seek(p, b)
+	}
+	return entriesFrom(s, r, b, spot{int32(i), int32(from)})
+}
+
+// entriesFrom is entriesOf, when the key's entries are known not to begin before
+// a spot. They may begin, or go on, in the next parts.
+func entriesFrom[W lead](s *shape, r *run, b *place[W], from spot) (at spot, n, gone int) {
+	ps, i, first := r.parts(), int(from.Part), int(from.At)
+	at = from
+	for {
+		p := &ps[i]
+		if first < int(p.N) {
+			l := open[W](s, p)
+			end := l.endOfKey(first, b)
+			n += end - first
+			if p.Gone > 0 {
+				gone += countDead(p, end) - countDead(p, first)
+			}
+			if end < l.n {
+				return at, n, gone
+			}
+		}
+		if i++; !beginsWith(r, i, b.lead) {
 			return at, n, gone
 		}
-	}
-	// They may begin, or go on, in the next parts.
-	for i++; beginsWith(r, i, b.lead); i++ {
-		l := open[W](s, &ps[i])
-		end := l.endOfKey(0, b)
-		if n == 0 {
+		if first = 0; n == 0 {
 			at = spot{int32(i), 0}
 		}
-		n += end
-		gone += countDead(&ps[i], end)
-		if end < l.n {
-			break
-		}
 	}
-	return at, n, gone
 }
 
 // endOfKey is behind the entries of a key that begin at entry at, if any do.

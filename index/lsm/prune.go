@@ -9,8 +9,8 @@ const (
 	// cleanEntries is the work of one Prune: less than a millisecond of a core.
 	cleanEntries = 1 << 17
 	// packSegments are put together when they then are fewer: none of so many
-	// may be saved, so a clean index is 97 % full.
-	packSegments = 32
+	// may be saved, so a clean index is 98 % full.
+	packSegments = 64
 )
 
 // Prune moves entries of the newest run down to the next one, until there is one

@@ -175,24 +175,59 @@ func (a *resolveArgs) op(i int) uint8 {
 
 func probeHost[W lead](a *resolveArgs, lo, hi int) {
 	l := open[W](&a.Shape, &part{Keys: a.Keys, Rows: a.Rows, N: a.N})
-	runs := device.View[run](a.Runs, int(a.NRuns))
 	live := device.View[uint8](a.Live, int(a.N))
+	var g group[W]
+	var which [groupSize]int
+	var is [groupSize]uint8
 	for i := lo; i < hi; i++ {
 		live[i] = 0
 		op := a.op(i)
-		if op&change.Clear != 0 || op&change.Delete == 0 && l.rows[i] > a.MaxRow {
-			continue
+		if op&change.Clear == 0 && (op&change.Delete != 0 || l.rows[i] <= a.MaxRow) {
+			b := l.place(i)
+			g.hash[g.n], which[g.n] = a.Shape.hashKey(uint64(b.lead), b.key), i
+			g.add(b)
 		}
-		at := l.place(i)
-		h := a.Shape.hashKey(uint64(at.lead), at.key)
-		for j := range runs {
-			if there, dead := has(&a.Shape, &runs[j], &at, h); there {
-				if !dead {
-					live[i] = 1
+		if g.n == groupSize || i+1 == hi {
+			probeGroup(a, &g, is[:g.n])
+			for j, is := range is[:g.n] {
+				live[which[j]] = is
+			}
+			g.n = 0
+		}
+	}
+}
+
+// probeGroup says for some entries whether they are there: the newest run that
+// has one says so (invariant 3).
+func probeGroup[W lead](a *resolveArgs, g *group[W], live []uint8) {
+	const unknown = 2
+	for i := range live {
+		live[i] = unknown
+	}
+	for j := range device.View[run](a.Runs, int(a.NRuns)) {
+		r := &device.View[run](a.Runs, int(a.NRuns))[j]
+		g.locate(&a.Shape, r)
+		for i := range g.n {
+			g.at[i] = int32(r.parts()[g.part[i]].N)
+		}
+		g.seek(&a.Shape, r, g.filter(r))
+		for i := range g.n {
+			sp, b := g.spot(r, i), &g.places[i]
+			p := &r.parts()[sp.Part]
+			if live[i] != unknown || sp.Part != g.part[i] && !beginsWith(r, int(sp.Part), b.lead) || int64(sp.At) == p.N {
+				continue
+			}
+			l := open[W](&a.Shape, p)
+			if at := int(sp.At); l.rows[at] == b.row && l.compareKey(at, b) == 0 {
+				live[i] = 1
+				if l.isDead(at) {
+					live[i] = 0
 				}
-				break // invariant 3: the newest run that has it says so
 			}
 		}
+	}
+	for i := range live {
+		live[i] &= 1
 	}
 }
 

@@ -41,33 +41,56 @@ func bound[W lead](a *scanArgs, keys, rows device.Ptr, i int) place[W] {
 func seekHost[W lead](a *scanArgs, lo, hi int) {
 	runs, counts := device.View[run](a.Runs, int(a.NRuns)), device.View[int64](a.Counts, hi)
 	spans := device.View[span](a.Spans, hi*len(runs))
-	for i := lo; i < hi; i++ {
-		var from, to place[W]
-		if a.LoKeys != 0 {
-			from = bound[W](a, a.LoKeys, a.LoRows, i)
-		}
-		if a.HiKeys != 0 {
-			to = bound[W](a, a.HiKeys, a.HiRows, i)
-		}
-		n := int64(0)
-		for j := range runs {
-			r := &runs[j]
-			sp := span{hi: r.end()}
+	var from, to group[W]
+	var found [groupSize]span
+	for lo < hi {
+		n := min(groupSize, hi-lo)
+		from.n, to.n = 0, 0
+		for i := lo; i < lo+n; i++ {
 			if a.LoKeys != 0 {
-				sp.lo = find(&a.Shape, r, &from)
+				from.add(bound[W](a, a.LoKeys, a.LoRows, i))
 			}
 			if a.HiKeys != 0 {
-				sp.hi = find(&a.Shape, r, &to)
+				to.add(bound[W](a, a.HiKeys, a.HiRows, i))
 			}
-			n += r.rank(sp.hi) - r.rank(sp.lo)
-			if spans != nil {
-				spans[i*len(runs)+j] = sp
+			counts[i] = 0
+		}
+		for j := range runs {
+			r := &runs[j]
+			seekGroup(&a.Shape, r, &from, &to, found[:n])
+			for i, sp := range found[:n] {
+				counts[lo+i] += r.rank(sp.hi) - r.rank(sp.lo)
+				if spans != nil {
+					spans[(lo+i)*len(runs)+j] = sp
+				}
 			}
 		}
-		if n = max(n, 0); a.Limit > 0 {
-			n = min(n, a.Limit)
+		for i := lo; i < lo+n; i++ {
+			if counts[i] = max(counts[i], 0); a.Limit > 0 {
+				counts[i] = min(counts[i], a.Limit)
+			}
 		}
-		counts[i] = n
+		lo += n
+	}
+}
+
+// seekGroup finds what of a run lies from one group of places to another; an
+// empty group is the run's begin or end.
+func seekGroup[W lead](s *shape, r *run, from, to *group[W], found []span) {
+	end := r.end()
+	for i := range found {
+		found[i] = span{hi: end}
+	}
+	for _, g := range []*group[W]{from, to} {
+		g.locate(s, r)
+		g.seek(s, r, g.all())
+		for i := range g.n {
+			if g == from {
+				found[i].lo = g.spot(r, i)
+			} else {
+				found[i].hi = g.spot(r, i)
+			}
+		}
 	}
 }
 
@@ -106,6 +129,8 @@ type cursor[W lead] struct {
 	span  span
 	at    int
 	end   int
+	next  int // the entry that comes next: at, or the one before end
+	lead  W   // its
 }
 
 func (s *scanner[W]) add(r *run, sp span) {
@@ -134,10 +159,20 @@ func (c *cursor[W]) open(s *scanner[W]) bool {
 			c.end = int(c.span.hi.At)
 		}
 		if c.at < c.end {
+			c.look(s)
 			return true
 		}
 	}
 	return false
+}
+
+// look finds the entry that comes next.
+func (c *cursor[W]) look(s *scanner[W]) {
+	c.next = c.at
+	if s.a.Backward != 0 {
+		c.next = c.end - 1
+	}
+	c.lead = c.keys[c.next*c.step]
 }
 
 func (c *cursor[W]) turn(s *scanner[W]) {
@@ -148,14 +183,6 @@ func (c *cursor[W]) turn(s *scanner[W]) {
 	}
 }
 
-// next is the entry that comes next.
-func (c *cursor[W]) next(s *scanner[W]) int {
-	if s.a.Backward != 0 {
-		return c.end - 1
-	}
-	return c.at
-}
-
 // skip goes on by one entry, and reports whether there is another.
 func (c *cursor[W]) skip(s *scanner[W]) bool {
 	if s.a.Backward != 0 {
@@ -164,6 +191,7 @@ func (c *cursor[W]) skip(s *scanner[W]) bool {
 		c.at++
 	}
 	if c.at < c.end {
+		c.look(s)
 		return true
 	}
 	c.turn(s)
@@ -172,7 +200,13 @@ func (c *cursor[W]) skip(s *scanner[W]) bool {
 
 // before orders two cursors by what comes next.
 func (s *scanner[W]) before(x, y *cursor[W]) int {
-	c := x.compare(x.next(s), &y.list, y.next(s))
+	c := 1
+	switch {
+	case x.lead < y.lead:
+		c = -1
+	case x.lead == y.lead:
+		c = x.compare(x.next, &y.list, y.next)
+	}
 	if s.a.Backward != 0 {
 		return -c
 	}
@@ -186,19 +220,20 @@ func (s *scanner[W]) run() {
 			return
 		}
 		first, second := s.least()
-		c := &s.cursors[first]
+		c, o := &s.cursors[first], &s.cursors[second]
+		if s.before(c, o) == 0 {
+			s.settle(c)
+			continue
+		}
 		for s.n < s.end {
-			if s.before(c, &s.cursors[second]) >= 0 {
-				break
-			}
-			s.put(&c.list, c.next(s))
+			s.put(&c.list, c.next)
 			if !c.skip(s) {
 				s.remove(first)
 				break
 			}
-		}
-		if len(s.cursors) > 1 && s.n < s.end {
-			s.settle()
+			if s.before(c, o) >= 0 {
+				break
+			}
 		}
 	}
 }
@@ -220,26 +255,24 @@ func (s *scanner[W]) least() (first, second int) {
 	return first, second
 }
 
-// settle writes the next entry if several runs have it and the newest says that
-// it is live, and goes behind it in all of them.
-func (s *scanner[W]) settle() {
-	first, second := s.least()
-	if s.before(&s.cursors[first], &s.cursors[second]) != 0 {
-		return
-	}
-	newest := min(first, second)
-	c := s.cursors[newest]
-	for i := range s.cursors {
-		if s.before(&s.cursors[i], &c) == 0 {
-			c = s.cursors[i]
-			break
+// settle writes the entry that comes next in c and in others, if the newest of
+// them says that it is live, and goes behind it in all of them.
+func (s *scanner[W]) settle(c *cursor[W]) {
+	same := *c
+	newest := true
+	for i := 0; i < len(s.cursors); {
+		o := &s.cursors[i]
+		if s.before(o, &same) != 0 {
+			i++
+			continue
 		}
-	}
-	if at := c.next(s); !c.isDead(at) {
-		s.put(&c.list, at)
-	}
-	for i := len(s.cursors) - 1; i >= 0; i-- {
-		if o := &s.cursors[i]; s.before(o, &c) == 0 && !o.skip(s) {
+		if newest && !o.isDead(o.next) {
+			s.put(&o.list, o.next)
+		}
+		newest = false
+		if o.skip(s) {
+			i++
+		} else {
 			s.remove(i)
 		}
 	}

@@ -28,28 +28,28 @@ func setFences[W lead](to device.Ptr, keys []W, step, n int) {
 	}
 }
 
+// countBelowStep is the place from from to end of the first lead that is not
+// below x; leads are step apart.
+func countBelowStep[W lead](keys []W, step, from, end int, x W) int {
+	if step == 1 {
+		return from + countBelow(keys[from:end], x)
+	}
+	at, n := from, end-from
+	for n > 1 {
+		half := n / 2
+		at += half & -less(keys[(at+half-1)*step], x)
+		n -= half
+	}
+	return at + less(keys[at*step], x)
+}
+
 // firstAbove is how many of n leads, step apart, are below x, by their fences.
 func firstAbove[W lead](fenced device.Ptr, keys []W, step, n int, x W) int {
 	low, high := fences(n)
 	f := device.View[W](fenced, low+high)
-	at := countBelow(f[low:], x)
-	if at == 0 {
-		return 0
-	}
-	from := (at - 1) * fan
-	at = from + countBelow(f[from:min(from+fan, low)], x)
-	from = (at - 1) * fan
-	if step == 1 {
-		return from + countBelow(keys[from:min(from+fan, n)], x)
-	}
-	left := min(fan, n-from)
-	at = from
-	for left > 1 {
-		half := left / 2
-		at += half & -less(keys[(at+half-1)*step], x)
-		left -= half
-	}
-	return at + less(keys[at*step], x)
+	from := max(countBelow(f[low:], x)-1, 0) * fan
+	from = max(from+countBelow(f[from:min(from+fan, low)], x)-1, 0) * fan
+	return countBelowStep(keys, step, from, min(from+fan, n), x)
 }
 
 // seek is how many entries of a sealed part are before a place.

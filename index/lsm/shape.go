@@ -132,7 +132,7 @@ func (l *list[W]) compareKey(i int, b *place[W]) int {
 // below reports that entry i is before the place.
 func (l *list[W]) below(i int, b *place[W]) bool {
 	c := l.compareKey(i, b)
-	return c < 0 || c == 0 && l.rows[i] < b.row
+	return c < 0 || c == 0 && b.row > 0 && l.rows[i] < b.row // a row that does not matter is not fetched
 }
 
 // less is 1 when a < b, without a branch.
