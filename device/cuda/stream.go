@@ -11,9 +11,7 @@ import (
 	"github.com/gpusql/gpusql/device"
 )
 
-// Stream is a worker of a GPU. All calls are made on the goroutine's own
-// thread: to make the context current costs some 50 ns a call, to hand the call
-// to a goroutine that owns a thread two switches between threads, some 10 µs.
+// Stream is a worker of a GPU: a queue, and the functions that it has launched.
 type Stream struct {
 	dev *Device
 	q   *queue // nil: closed
