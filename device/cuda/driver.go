@@ -96,7 +96,6 @@ const (
 	fnPrimaryCtxRetain
 	fnPrimaryCtxRelease
 	fnCtxSetCurrent
-	fnMemGetInfo
 	fnMemAlloc
 	fnMemFree
 	fnMemHostAlloc
@@ -106,7 +105,6 @@ const (
 	fnMemHostUnregister
 	fnMemcpyHtoDAsync
 	fnMemcpyDtoHAsync
-	fnMemsetD8Async
 	fnStreamCreate
 	fnStreamDestroy
 	fnStreamSynchronize
@@ -153,7 +151,6 @@ var symbols = [numFns]string{
 	fnPrimaryCtxRelease: "cuDevicePrimaryCtxRelease_v2", // (CUdevice)
 	fnCtxSetCurrent:     "cuCtxSetCurrent",              // (CUcontext)
 
-	fnMemGetInfo:              "cuMemGetInfo_v2",              // (size_t *free, size_t *total)
 	fnMemAlloc:                "cuMemAlloc_v2",                // (CUdeviceptr *, size_t)
 	fnMemFree:                 "cuMemFree_v2",                 // (CUdeviceptr)
 	fnMemHostAlloc:            "cuMemHostAlloc",               // (void **, size_t, unsigned flags: 1 portable, 2 mapped, 4 write-combined)
@@ -163,7 +160,6 @@ var symbols = [numFns]string{
 	fnMemHostUnregister:       "cuMemHostUnregister",          // (void *)
 	fnMemcpyHtoDAsync:         "cuMemcpyHtoDAsync_v2",         // (CUdeviceptr dst, const void *src, size_t, CUstream)
 	fnMemcpyDtoHAsync:         "cuMemcpyDtoHAsync_v2",         // (void *dst, CUdeviceptr src, size_t, CUstream)
-	fnMemsetD8Async:           "cuMemsetD8Async",              // (CUdeviceptr, unsigned char, size_t, CUstream)
 
 	fnStreamCreate:      "cuStreamCreate",      // (CUstream *, unsigned flags: 1 non-blocking)
 	fnStreamDestroy:     "cuStreamDestroy_v2",  // (CUstream)
