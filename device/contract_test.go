@@ -344,6 +344,7 @@ func TestRecordRefuses(t *testing.T) {
 		} {
 			_, err := device.Record(s, call)
 			require.Error(t, err)
+			require.Panics(t, func() { device.Record(s, func() error { panic(call) }) }) //nolint:errcheck // it does not return
 			require.NoError(t, kernels.Probe(s), "the stream is as before")
 		}
 	})

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"testing"
 	"unsafe"
@@ -12,10 +13,23 @@ import (
 	"github.com/gpusql/gpusql/kernels"
 )
 
-// emulated is a device of the emulator for one test.
-func emulated(t testing.TB, o Options) *Device {
+// each runs f with the emulator, and with the driver where there is a GPU.
+func each(t *testing.T, f func(t *testing.T, library string)) {
 	t.Helper()
-	o.Library = library(t)
+	t.Run("simt", func(t *testing.T) { f(t, library(t)) })
+	t.Run("cuda", func(t *testing.T) {
+		_, err := List("")
+		if err != nil && os.Getenv("GPUSQL_REQUIRE_CUDA") == "" {
+			t.Skip(err)
+		}
+		require.NoError(t, err)
+		f(t, libraryName)
+	})
+}
+
+// opened is a device for one test.
+func opened(t testing.TB, o Options) *Device {
+	t.Helper()
 	d, err := Open(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
@@ -72,7 +86,10 @@ func TestTraits(t *testing.T) {
 // TestLost: a kernel that writes where it may not loses the device, for all of
 // its streams and for good; another opening of the GPU after its end works.
 func TestLost(t *testing.T) {
-	lib := library(t)
+	each(t, testLost)
+}
+
+func testLost(t *testing.T, lib string) {
 	d, err := Open(Options{Library: lib})
 	require.NoError(t, err)
 	s, other := stream(t, d), stream(t, d)
@@ -102,17 +119,19 @@ func TestLost(t *testing.T) {
 	require.NoError(t, s.Close())
 	require.NoError(t, other.Close())
 	require.NoError(t, d.Close())
-	d = emulated(t, Options{})
+	d = opened(t, Options{Library: lib})
 	require.NoError(t, kernels.Probe(stream(t, d)))
 }
 
 func TestLimit(t *testing.T) {
-	d := emulated(t, Options{MemoryLimit: 1 << 20})
-	b, err := d.Alloc(1 << 19)
-	require.NoError(t, err)
-	_, err = d.Alloc(1<<19 + 1)
-	require.EqualError(t, err, "out of GPU memory of cuda:0: 512.0 KiB asked for, 512.0 KiB of 1.0 MiB in use; raise gpu_memory_limit")
-	b.Release()
+	each(t, func(t *testing.T, lib string) {
+		d := opened(t, Options{Library: lib, MemoryLimit: 1 << 20})
+		b, err := d.Alloc(1 << 19)
+		require.NoError(t, err)
+		_, err = d.Alloc(1<<19 + 1)
+		require.EqualError(t, err, "out of GPU memory of cuda:0: 512.0 KiB asked for, 512.0 KiB of 1.0 MiB in use; raise gpu_memory_limit")
+		b.Release()
+	})
 }
 
 func TestCloseTellsWhatIsInUse(t *testing.T) {
@@ -129,33 +148,35 @@ func TestCloseTellsWhatIsInUse(t *testing.T) {
 }
 
 func TestPin(t *testing.T) {
-	d := emulated(t, Options{})
-	s := stream(t, d)
-	host := make([]byte, 3<<20)
-	for i := range host {
-		host[i] = byte(i >> 3)
-	}
-	unpin, err := d.Pin(host)
-	require.NoError(t, err)
-	_, err = d.Pin(host)
-	require.ErrorContains(t, err, "cuMemHostRegister")
-	require.True(t, d.pins.have(host[5:100]))
-	require.False(t, d.pins.have(make([]byte, 10)))
-	b, err := d.Alloc(len(host))
-	require.NoError(t, err)
-	defer b.Release()
-	require.NoError(t, s.Upload(b.Ptr(), host))
-	want := append([]byte(nil), host...)
-	clear(host)
-	require.NoError(t, s.Download(host, b.Ptr()))
-	require.Equal(t, want, host)
-	require.NoError(t, unpin())
-	require.NoError(t, unpin())
-	require.Empty(t, d.pins.runs)
+	each(t, func(t *testing.T, lib string) {
+		d := opened(t, Options{Library: lib})
+		s := stream(t, d)
+		host := make([]byte, 3<<20)
+		for i := range host {
+			host[i] = byte(i >> 3)
+		}
+		unpin, err := d.Pin(host)
+		require.NoError(t, err)
+		_, err = d.Pin(host)
+		require.ErrorContains(t, err, "cuMemHostRegister")
+		require.True(t, d.pins.have(host[5:100]))
+		require.False(t, d.pins.have(make([]byte, 10)))
+		b, err := d.Alloc(len(host))
+		require.NoError(t, err)
+		defer b.Release()
+		require.NoError(t, s.Upload(b.Ptr(), host))
+		want := append([]byte(nil), host...)
+		clear(host)
+		require.NoError(t, s.Download(host, b.Ptr()))
+		require.Equal(t, want, host)
+		require.NoError(t, unpin())
+		require.NoError(t, unpin())
+		require.Empty(t, d.pins.runs)
+	})
 }
 
 func TestModules(t *testing.T) {
-	d := emulated(t, Options{})
+	d := opened(t, Options{Library: library(t)})
 	s := stream(t, d)
 	require.Empty(t, d.Loads())
 	require.NoError(t, kernels.Probe(s))
@@ -185,7 +206,7 @@ func TestModules(t *testing.T) {
 
 func TestLargeArgument(t *testing.T) {
 	type args struct{ A [maxArg + 1]byte }
-	s := stream(t, emulated(t, Options{}))
+	s := stream(t, opened(t, Options{Library: library(t)}))
 	k := &device.Kernel[args]{Name: "k", Code: kernels.ProbeFill.Code}
 	require.ErrorContains(t, device.Launch(s, k, 1, args{}), "its argument has 3969 bytes, more than 3968")
 }
@@ -195,32 +216,36 @@ func TestLaunchAllocatesNothing(t *testing.T) {
 	if raceDetector {
 		t.Skip("pools drop at random")
 	}
-	d := emulated(t, Options{})
-	s := stream(t, d)
-	b, err := d.Alloc(8 * 1000)
-	require.NoError(t, err)
-	defer b.Release()
-	a := kernels.ProbeArgs{Out: b.Ptr(), Factor: 1, Status: s.Status()}
-	host := make([]byte, 8)
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		if device.Launch(s, kernels.ProbeFill, 1, a) != nil || s.Upload(b.Ptr(), host) != nil ||
-			s.Download(host, b.Ptr()) != nil || s.Wait(context.Background()) != nil {
-			t.Error("a call fails")
-		}
-	}))
+	each(t, func(t *testing.T, lib string) {
+		d := opened(t, Options{Library: lib})
+		s := stream(t, d)
+		b, err := d.Alloc(8 * 1000)
+		require.NoError(t, err)
+		defer b.Release()
+		a := kernels.ProbeArgs{Out: b.Ptr(), Factor: 1, Status: s.Status()}
+		host := make([]byte, 8)
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			if device.Launch(s, kernels.ProbeFill, 1, a) != nil || s.Upload(b.Ptr(), host) != nil ||
+				s.Download(host, b.Ptr()) != nil || s.Wait(context.Background()) != nil {
+				t.Error("a call fails")
+			}
+		}))
+	})
 }
 
 // TestStreamsAreUsedAgain: what a stream has of the driver goes to the next.
 func TestStreamsAreUsedAgain(t *testing.T) {
-	d := emulated(t, Options{})
-	for range 5 {
-		s, err := d.NewStream()
-		require.NoError(t, err)
-		require.NoError(t, kernels.Probe(s))
-		require.NoError(t, s.Close())
-	}
-	require.Len(t, d.queues, 1)
-	require.Len(t, d.idle, 1)
+	each(t, func(t *testing.T, lib string) {
+		d := opened(t, Options{Library: lib})
+		for range 5 {
+			s, err := d.NewStream()
+			require.NoError(t, err)
+			require.NoError(t, kernels.Probe(s))
+			require.NoError(t, s.Close())
+		}
+		require.Len(t, d.queues, 1)
+		require.Len(t, d.idle, 1)
+	})
 }
 
 // TestQueueLayout: the pinned memory's parts do not overlap.

@@ -26,15 +26,11 @@ func (s *Stream) Record(f func() error) (device.Replay, error) {
 	if err := d.do(fnEventRecord, q.event, q.handle); err != nil {
 		return nil, err
 	}
-	if err := q.beginRecord(); err != nil {
-		return nil, err
-	}
-	err := f()
-	graph, end := q.endRecord()
+	graph, err := q.capture(f)
 	if graph != 0 {
 		defer d.drv.call(fnGraphDestroy, graph)
 	}
-	if err = errors.Join(err, end); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	var exec uintptr
@@ -44,7 +40,20 @@ func (s *Stream) Record(f func() error) (device.Replay, error) {
 	return &replay{s: s, exec: exec}, nil
 }
 
-func (q *queue) beginRecord() error {
+// capture has the driver keep what f submits. It ends however f does.
+func (q *queue) capture(f func() error) (graph uintptr, err error) {
+	if err := q.beginCapture(); err != nil {
+		return 0, err
+	}
+	defer func() {
+		var end error
+		graph, end = q.endCapture()
+		err = errors.Join(err, end)
+	}()
+	return 0, f()
+}
+
+func (q *queue) beginCapture() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if err := q.dev.do(fnStreamBeginCapture, q.handle, captureRelaxed); err != nil {
@@ -54,7 +63,7 @@ func (q *queue) beginRecord() error {
 	return nil
 }
 
-func (q *queue) endRecord() (graph uintptr, err error) {
+func (q *queue) endCapture() (graph uintptr, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.recording = false
