@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/parser/mysql"
@@ -15,6 +16,7 @@ import (
 // was begun. It is for one goroutine at a time.
 type Conn struct {
 	db       *DB
+	names    *storage.Session
 	settings settings
 	stream   device.Stream // lent to one query at a time
 	lent     bool
@@ -23,6 +25,10 @@ type Conn struct {
 	tx       *storage.Tx // nil: every statement is a transaction
 	failed   bool        // the transaction takes nothing but ROLLBACK
 	points   []savepoint
+	// current are the numbers that the session was given by nextval.
+	current      map[catalog.SequenceID]int64
+	lastSequence catalog.SequenceID
+	keyDepth     int // of statements that foreign keys ask for
 	rows     map[*Rows]struct{} // results that are being read
 	closed   bool
 }
@@ -53,11 +59,23 @@ func (c *Conn) Close() error {
 	}
 	c.endRows()
 	c.rollback()
+	c.dropTemporary()
 	c.closed = true
 	c.db.mu.Lock()
 	delete(c.db.open, c)
 	c.db.mu.Unlock()
 	return c.stream.Close()
+}
+
+// dropTemporary drops the session's temporary objects. Their memory is the
+// database's, and goes with it if this fails.
+func (c *Conn) dropTemporary() {
+	tx := c.beginTx()
+	if err := tx.DropTemporary(context.Background()); err != nil {
+		tx.Rollback()
+		return
+	}
+	tx.Commit() //nolint:errcheck // there is nobody left to miss what could not be dropped
 }
 
 // endRows ends the results that are being read.
@@ -167,7 +185,10 @@ func (c *Conn) Begin(context.Context) (*Tx, error) {
 	return &Tx{conn: c}, nil
 }
 
-func (c *Conn) begin() { c.tx, c.failed, c.points = c.db.store.Begin(), false, nil }
+func (c *Conn) begin() { c.tx, c.failed, c.points = c.beginTx(), false, nil }
+
+// beginTx starts a transaction of the store for this session.
+func (c *Conn) beginTx() *storage.Tx { return c.db.store.BeginIn(c.names) }
 
 // commit ends the transaction; one that failed is rolled back, which is an error.
 func (c *Conn) commit() error {

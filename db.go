@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage"
@@ -92,7 +93,7 @@ func (db *DB) Conn(context.Context) (*Conn, error) {
 	if err != nil {
 		return nil, wrapError(err, "")
 	}
-	c := &Conn{db: db, settings: db.settings, stream: stream}
+	c := &Conn{db: db, settings: db.settings, stream: stream, names: db.store.NewSession(), current: map[catalog.SequenceID]int64{}}
 	db.open[c] = struct{}{}
 	return c, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
+	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage"
 )
@@ -26,7 +27,7 @@ func (c *Conn) define(f func(tx *storage.Tx) error) error {
 		}
 		return err
 	}
-	tx := c.db.store.Begin()
+	tx := c.beginTx()
 	if err := f(tx); err != nil {
 		tx.Rollback()
 		return err
@@ -70,7 +71,7 @@ func (c *Conn) createTable(ctx context.Context, s *parser.CreateTable, text stri
 		if t, ok := tx.Reader().Table(schema, name); ok && s.IfNotExists {
 			return nil
 		} else if ok && s.OrReplace {
-			if err := tx.DropTable(ctx, t.Schema, t.Name); err != nil {
+			if err := tx.DropTable(ctx, t.Schema, t.Name, storage.KeepThem); err != nil {
 				return err
 			}
 		}
@@ -79,12 +80,22 @@ func (c *Conn) createTable(ctx context.Context, s *parser.CreateTable, text stri
 			rows, err = c.createTableAs(ctx, tx, s, text)
 			return err
 		}
-		t, err := c.tableOf(s)
+		t, err := c.tableOf(tx.Reader(), s)
+		if err != nil {
+			return err
+		}
+		own1, columns, err := c.ownSequences(ctx, tx, t, s.Columns)
 		if err != nil {
 			return err
 		}
 		made, err := tx.CreateTable(ctx, *t)
 		if err != nil {
+			return err
+		}
+		if err := own(ctx, tx, made, own1, columns); err != nil {
+			return err
+		}
+		if made, err = addForeignKeys(ctx, tx, made, s); err != nil {
 			return err
 		}
 		return c.checkTable(tx.Reader(), made)
@@ -120,13 +131,7 @@ func (c *Conn) createTableAs(ctx context.Context, tx *storage.Tx, s *parser.Crea
 	if err != nil || !s.WithData {
 		return 0, err
 	}
-	target := parser.Name{Parts: []parser.Ident{{Name: made.Schema}, {Name: made.Name}}}
-	p := &prepared{parsed: parser.Parsed{Statement: &parser.Insert{Table: target, Source: s.As}}, text: text, files: files{resolve: c.db.resolve}}
-	if err := c.planFor(p, tx.Reader(), nil); err != nil {
-		return 0, err
-	}
-	e := &execution{conn: c, text: text, tx: tx, statement: tx.Statement(), files: p.files}
-	rows, err := e.start(ctx, p.plan, nil)
+	rows, err := c.within(ctx, tx, text, &parser.Insert{Table: tableName(made), Source: s.As})
 	if err != nil {
 		return 0, err
 	}
@@ -147,12 +152,12 @@ func (c *Conn) checkTable(r catalog.Reader, t *catalog.Table) error {
 }
 
 // tableOf is the table that a CREATE TABLE describes.
-func (c *Conn) tableOf(s *parser.CreateTable) (*catalog.Table, error) {
+func (c *Conn) tableOf(r catalog.Reader, s *parser.CreateTable) (*catalog.Table, error) {
 	schema, name := split(s.Name)
 	t := &catalog.Table{Schema: schema, Name: name, Temp: s.Temp}
 	for i := range s.Columns {
 		d := &s.Columns[i]
-		col, err := columnOf(d)
+		col, err := c.columnOf(r, d)
 		if err != nil {
 			return nil, err
 		}
@@ -163,6 +168,9 @@ func (c *Conn) tableOf(s *parser.CreateTable) (*catalog.Table, error) {
 		for _, k := range d.Check {
 			t.Checks = append(t.Checks, catalog.Check{Name: checkName(t, k.Name, d.Name.Name), Text: k.Text})
 		}
+	}
+	if err := c.generatedTypes(r, t, s.Columns); err != nil {
+		return nil, err
 	}
 	for i := range s.Constraints {
 		if err := addConstraint(t, &s.Constraints[i]); err != nil {
@@ -182,25 +190,28 @@ func (c *Conn) tableOf(s *parser.CreateTable) (*catalog.Table, error) {
 }
 
 // columnOf is a column of CREATE TABLE and ADD COLUMN.
-func columnOf(d *parser.ColumnDef) (catalog.Column, error) {
-	if d.Generated != nil {
-		return catalog.Column{}, sqltype.Errorf(sqltype.CodeNotSupported, "generated columns are not supported").At(int(d.Name.Pos))
-	}
-	if d.References != nil {
-		return catalog.Column{}, errForeignKey(int(d.Name.Pos))
-	}
+func (c *Conn) columnOf(r catalog.Reader, d *parser.ColumnDef) (catalog.Column, error) {
 	if d.Type.List > 0 {
 		return catalog.Column{}, sqltype.Errorf(sqltype.CodeNotSupported, "lists cannot be stored").At(int(d.Type.Pos))
 	}
-	col := catalog.Column{Name: d.Name.Name, Type: d.Type.Type, NotNull: d.NotNull || d.PrimaryKey, NoCase: strings.EqualFold(d.Collate, "nocase")}
+	if d.Type.Round > 0 {
+		return catalog.Column{}, sqltype.Errorf(sqltype.CodeNotSupported, "a column of a negative scale is not supported").At(int(d.Type.Pos))
+	}
+	typ, err := planner.TypeOf(r, &d.Type)
+	if err != nil {
+		return catalog.Column{}, err
+	}
+	col := catalog.Column{Name: d.Name.Name, Type: typ, NotNull: d.NotNull || d.PrimaryKey, NoCase: strings.EqualFold(d.Collate, "nocase")}
 	if d.Default != nil {
 		col.Default = parser.FormatExpr(d.Default)
 	}
+	if d.Generated != nil {
+		if d.Default != nil {
+			return col, sqltype.Errorf(sqltype.CodeSyntax, "both default and generation expression specified for column \"%s\"", col.Name).At(int(d.Name.Pos))
+		}
+		col.Generated = parser.FormatExpr(d.Generated)
+	}
 	return col, nil
-}
-
-func errForeignKey(pos int) error {
-	return sqltype.Errorf(sqltype.CodeNotSupported, "foreign keys are not supported").At(pos)
 }
 
 // addConstraint adds a constraint over columns to a table.
@@ -222,8 +233,7 @@ func addConstraint(t *catalog.Table, k *parser.TableConstraint) error {
 			name = k.Check.Name
 		}
 		t.Checks = append(t.Checks, catalog.Check{Name: checkName(t, name, ""), Text: k.Check.Text})
-	case parser.ForeignKeyConstraint:
-		return errForeignKey(int(k.Pos))
+	case parser.ForeignKeyConstraint: // added when the table is there
 	default:
 		panic(fmt.Sprintf("gpusql: no table constraint %d", k.Kind))
 	}
@@ -362,12 +372,16 @@ func (c *Conn) drop(ctx context.Context, s *parser.Drop) (*Rows, error) {
 
 func dropOne(ctx context.Context, tx *storage.Tx, s *parser.Drop, n parser.Name) error {
 	schema, name := split(n)
+	cascade := storage.KeepThem
+	if s.Cascade {
+		cascade = storage.DropThem
+	}
 	var err error
 	switch s.Kind {
 	case "TABLE":
 		t, ferr := findTable(tx.Reader(), n)
 		if err = ferr; err == nil {
-			err = tx.DropTable(ctx, t.Schema, t.Name)
+			err = tx.DropTable(ctx, t.Schema, t.Name, cascade)
 		}
 	case "VIEW":
 		if _, ok := tx.Reader().Table(schema, name); ok {
@@ -378,7 +392,18 @@ func dropOne(ctx context.Context, tx *storage.Tx, s *parser.Drop, n parser.Name)
 	case "INDEX":
 		err = tx.DropIndex(ctx, schema, name)
 	case "SCHEMA":
-		err = tx.DropSchema(ctx, name)
+		err = tx.DropSchema(ctx, name, cascade)
+	case "SEQUENCE":
+		q, ferr := findSequence(tx.Reader(), n)
+		if err = ferr; err == nil {
+			err = dropSequence(ctx, tx, q, cascade)
+		}
+	case "TYPE":
+		if u, ok := tx.Reader().Type(schema, name); ok {
+			err = tx.DropType(ctx, u, cascade)
+		} else {
+			err = sqltype.Errorf(sqltype.CodeUndefinedObject, "type \"%s\" does not exist", name).At(int(at(n)))
+		}
 	default:
 		panic("gpusql: DROP " + s.Kind)
 	}
@@ -409,14 +434,45 @@ func (c *Conn) createSchema(ctx context.Context, s *parser.CreateSchema) (*Rows,
 	return doneRows("CREATE SCHEMA", 0), nil
 }
 
-// truncate is TRUNCATE.
+// truncate is TRUNCATE. Tables whose rows name rows that go are truncated with
+// CASCADE, or have to be among those that are named.
 func (c *Conn) truncate(ctx context.Context, s *parser.Truncate) (*Rows, error) {
 	err := c.define(func(tx *storage.Tx) error {
-		t, err := findTable(tx.Reader(), s.Table)
-		if err != nil {
-			return err
+		var tables []*catalog.Table
+		for _, n := range s.Tables {
+			t, err := findTable(tx.Reader(), n)
+			if err != nil {
+				return err
+			}
+			tables = append(tables, t)
 		}
-		return tx.Truncate(ctx, t)
+		contents := tx.Reader().Contents()
+		for i := 0; i < len(tables); i++ { // it grows
+			for _, child := range contents.Tables {
+				if !references(child, tables[i]) || slices.Contains(tables, child) {
+					continue
+				}
+				if !s.Cascade {
+					e := sqltype.Errorf(sqltype.CodeNotSupported, "cannot truncate table \"%s\": a foreign key of table \"%s\" names it", tables[i].Name, child.Name)
+					e.Hint = "truncate both, or use CASCADE"
+					return e.At(int(at(s.Tables[0])))
+				}
+				tables = append(tables, child)
+			}
+		}
+		for _, t := range tables {
+			if err := tx.Truncate(ctx, t); err != nil {
+				return err
+			}
+			for _, q := range contents.Sequences {
+				if s.Restart && q.Owner == t.ID {
+					if err := tx.AlterSequence(ctx, q, *q, &q.Start); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err

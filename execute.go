@@ -203,7 +203,7 @@ type execution struct {
 func (c *Conn) newExecution(text string) *execution {
 	e := &execution{conn: c, text: text, tx: c.tx}
 	if e.tx == nil {
-		e.tx, e.own = c.db.store.Begin(), true
+		e.tx, e.own = c.beginTx(), true
 	}
 	e.statement = e.tx.Statement()
 	return e
@@ -253,7 +253,7 @@ func (e *execution) start(ctx context.Context, p *planner.Plan, params []sqltype
 		Device: dev, Memory: e.memory, Data: &data{e.statement, e.files},
 		Params: params, Now: time.Now(), Zone: time.UTC,
 		Workers: c.settings.threads, BatchRows: c.settings.morsel, HashZero: c.settings.hashZero,
-		Stats: e.stats,
+		Stats: e.stats, Sequences: &sequences{c, e.tx},
 	}
 	if !c.lent && dev == c.db.device {
 		env.Stream, c.lent, e.lent = c.stream, true, true
@@ -268,6 +268,11 @@ func (e *execution) start(ctx context.Context, p *planner.Plan, params []sqltype
 	first, err := rows.pull()
 	if err != nil {
 		return nil, e.end(err)
+	}
+	if p.Kind != planner.QueryPlan {
+		if err := e.settle(ctx); err != nil {
+			return nil, e.end(err)
+		}
 	}
 	if p.Kind != planner.QueryPlan && !returning(p.Root) {
 		return e.changed(p, first)

@@ -115,7 +115,7 @@ func exportColumn(c *arrow.Column, t goarrow.DataType, rows int, lent *lentMemor
 	switch {
 	case c.Type.Kind == sqltype.KindNull:
 		return array.NewNull(rows)
-	case c.Vec.Dict != 0, p == sqltype.PhysStr, p == sqltype.PhysSpan:
+	case c.Vec.Dict != 0, p == sqltype.PhysStr, p == sqltype.PhysSpan, c.Type.Kind == sqltype.KindUUID, c.Type.Kind == sqltype.KindEnum:
 		return copyColumn(c, t, rows)
 	case c.Type.Kind == sqltype.KindDecimal && p == sqltype.PhysI64:
 		return widenDecimals(c, t, rows, lent)
@@ -161,13 +161,16 @@ func copyColumn(c *arrow.Column, t goarrow.DataType, rows int) goarrow.Array {
 	b := array.NewBuilder(memory.DefaultAllocator, t)
 	defer b.Release()
 	b.Reserve(rows)
+	p := c.Type.Phys()
 	text, _ := b.(*array.StringBuilder)
 	for i := range rows {
 		switch {
 		case c.IsNull(i):
 			b.AppendNull()
-		case text != nil:
+		case text != nil && p == sqltype.PhysStr:
 			text.BinaryBuilder.Append(c.Bytes(i))
+		case text != nil:
+			text.Append(c.Datum(i).String())
 		default:
 			arrow.AppendDatum(b, c.Datum(i))
 		}

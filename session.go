@@ -36,6 +36,20 @@ func (c *Conn) runOther(ctx context.Context, p parser.Parsed, text string, args 
 		return c.truncate(ctx, s)
 	case *parser.AlterTable:
 		return c.alter(ctx, s)
+	case *parser.CreateSequence:
+		return c.createSequence(ctx, s)
+	case *parser.AlterSequence:
+		return c.alterSequence(ctx, s)
+	case *parser.CreateType:
+		return c.createType(ctx, s)
+	case *parser.AlterType:
+		return c.alterType(ctx, s)
+	case *parser.CreateFunction:
+		return c.createFunction(ctx, s)
+	case *parser.DropFunction:
+		return c.dropFunction(ctx, s)
+	case *parser.Summarize:
+		return c.summarize(ctx, s, text)
 	case *parser.Begin, *parser.Commit, *parser.Rollback, *parser.Savepoint:
 		return c.transaction(s)
 	case *parser.Explain:
@@ -204,7 +218,7 @@ func (c *Conn) settingText(ctx context.Context, e parser.Expr) (string, error) {
 	case *parser.Default:
 		return "", sqltype.Errorf(sqltype.CodeNotSupported, "SET ... TO DEFAULT is written RESET").At(int(e.Pos))
 	}
-	values, err := c.constants(ctx, c.db.store.Reader(), []parser.Expr{e})
+	values, err := c.constants(ctx, c.reader(), []parser.Expr{e})
 	if err != nil {
 		return "", err
 	}
@@ -290,7 +304,7 @@ func (c *Conn) constants(ctx context.Context, r catalog.Reader, exprs []parser.E
 	if plan, err = planner.Optimize(plan, r, c.optimizeOptions()); err != nil {
 		return nil, err
 	}
-	tx := c.db.store.Begin()
+	tx := c.beginTx()
 	e := &execution{conn: c, tx: tx, own: true, statement: tx.Statement()}
 	rows, err := e.start(ctx, plan, nil)
 	if err != nil {

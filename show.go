@@ -14,7 +14,7 @@ func (c *Conn) reader() catalog.Reader {
 	if c.tx != nil {
 		return c.tx.Reader()
 	}
-	return c.db.store.Reader()
+	return c.db.store.Reader(c.names)
 }
 
 // show is SHOW and DESCRIBE.

@@ -41,6 +41,8 @@ const (
 	KindTimestamp   = sqltype.KindTimestamp
 	KindTimestampTZ = sqltype.KindTimestampTZ
 	KindInterval    = sqltype.KindInterval
+	KindUUID        = sqltype.KindUUID
+	KindEnum        = sqltype.KindEnum
 )
 
 // toValue makes an argument's value: nil, booleans, integers, floats, strings,
@@ -152,7 +154,7 @@ func goValue(v Value) any {
 		return time.Unix(v.I*86400, 0).UTC()
 	case sqltype.KindTimestamp, sqltype.KindTimestampTZ:
 		return time.UnixMicro(v.I).UTC()
-	case sqltype.KindDecimal, sqltype.KindTime, sqltype.KindInterval:
+	case sqltype.KindDecimal, sqltype.KindTime, sqltype.KindInterval, sqltype.KindUUID, sqltype.KindEnum:
 		return v.String()
 	default:
 		panic(fmt.Sprintf("gpusql: no Go type for %s", k))

@@ -18,6 +18,7 @@ type Table struct {
 	Columns []Column
 	Indexes []*Index
 	Checks  []Check
+	Foreign []*ForeignKey
 	Temp    bool
 }
 
@@ -30,6 +31,11 @@ type Column struct {
 	NotNull bool
 	Default string // the expression's text, or empty
 	NoCase  bool   // COLLATE NOCASE
+	// Generated is the text of what a generated column is computed by, or empty.
+	Generated string
+	// Always: the column is GENERATED ALWAYS AS IDENTITY, and takes no other value
+	// than its default. Identity: it is one, ALWAYS or BY DEFAULT.
+	Identity, Always bool
 }
 
 // Check is a CHECK constraint, by its expression's text.
@@ -69,6 +75,12 @@ type View struct {
 type Reader interface {
 	Table(schema, name string) (*Table, bool)
 	View(schema, name string) (*View, bool)
+	Sequence(schema, name string) (*Sequence, bool)
+	Type(schema, name string) (*UserType, bool)
+	// Functions are those of a name, not to be changed.
+	Functions(schema, name string) []*Function
+	// Contents lists everything that the reader may see.
+	Contents() Contents
 	// Names lists tables and views, for suggestions.
 	Names() []string
 	// Stats are the statistics of a table, never nil.

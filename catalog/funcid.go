@@ -125,6 +125,14 @@ const (
 	FuncTypeof
 	FuncVersion
 
+	// Sequences and UUIDs.
+	FuncNextval
+	FuncCurrval
+	FuncLastval
+	FuncSetval
+	FuncUUID
+	FuncUUIDv7
+
 	// Dates and times. FuncYear to FuncTimezone are in the order of sqltype.DatePart.
 	FuncDatePart
 	FuncYear
@@ -263,6 +271,9 @@ var funcNames = [numFuncs]string{
 	FuncEncode: "encode", FuncDecode: "decode", FuncQuoteLiteral: "quote_literal",
 	FuncQuoteIdent: "quote_ident", FuncOverlay: "overlay", FuncLevenshtein: "levenshtein",
 	FuncHash: "hash", FuncTypeof: "typeof", FuncVersion: "version",
+
+	FuncNextval: "nextval", FuncCurrval: "currval", FuncLastval: "lastval", FuncSetval: "setval",
+	FuncUUID: "gen_random_uuid", FuncUUIDv7: "uuidv7",
 
 	FuncDatePart: "date_part", FuncYear: "year", FuncMonth: "month", FuncDay: "day",
 	FuncHour: "hour", FuncMinute: "minute", FuncSecond: "second", FuncMillisecond: "millisecond",

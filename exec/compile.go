@@ -19,7 +19,7 @@ func Compile(exprs []planner.Expr, input []planner.ColDef, params []sqltype.Datu
 // Compile is Compile with what the execution knows besides: the statement's
 // time and the columns of an enclosing row.
 func (env *Env) Compile(exprs []planner.Expr, input []planner.ColDef) (*kernels.Program, error) {
-	return compileAll(compiler{input: input, params: env.Params, outer: env.Outer, now: env.Now}, exprs)
+	return compileAll(compiler{input: input, params: env.Params, outer: env.Outer, now: env.Now, sequences: env.Sequences}, exprs)
 }
 
 // compileAll makes a program that computes wide DECIMALs in 64 bits, and when
@@ -50,6 +50,8 @@ type compiler struct {
 	outer  map[planner.ColumnID]sqltype.Datum
 	now    time.Time
 	mask   kernels.Reg
+
+	sequences Sequences
 
 	narrow     bool
 	speculated bool
@@ -412,7 +414,16 @@ func (c *compiler) call(e *planner.Call) (kernels.Reg, error) {
 			consts[i] = &d
 		}
 	}
-	code, ok := kernels.LookupFunc(e.Func.Name, types, e.T, consts)
+	var code kernels.ScalarFunc
+	ok := true
+	if catalog.UsesSequence(e.Func.ID) {
+		var err error
+		if code, err = c.sequenceCode(e); err != nil {
+			return 0, err
+		}
+	} else {
+		code, ok = kernels.LookupFunc(e.Func.Name, types, e.T, consts)
+	}
 	if !ok {
 		err := sqltype.Errorf(sqltype.CodeUndefinedFunc, "function %s has no code for %v", e.Func.Name, types)
 		return 0, placed(err, e.Pos)

@@ -24,6 +24,8 @@ type Env struct {
 	// Now is the statement's time, for now() and the like; Zone the session's.
 	Now  time.Time
 	Zone *time.Location
+	// Sequences, when set, are what nextval and its kin ask.
+	Sequences Sequences
 	// Workers is the most streams that the query may keep busy; 0 means the
 	// device's Traits().Streams.
 	Workers int

@@ -32,7 +32,7 @@ func TestEveryScalarFunctionHasCode(t *testing.T) {
 				return
 			}
 			resolved++
-			if _, ok := catalog.StatementTime(r.Func.ID, 0); ok || isInstruction(r) {
+			if _, ok := catalog.StatementTime(r.Func.ID, 0); ok || isInstruction(r) || catalog.UsesSequence(r.Func.ID) {
 				return
 			}
 			_, ok := kernels.LookupFunc(r.Func.Name, r.Args, r.Result, make([]*sqltype.Datum, len(r.Args)))

@@ -44,6 +44,9 @@ func Open(env *Env, p *planner.Plan) (_ Operator, err error) {
 	if q.workers <= 0 {
 		q.workers = max(1, traits.Streams)
 	}
+	if p.Sequential {
+		q.workers = 1
+	}
 	if q.batchRows <= 0 {
 		q.batchRows = traits.BatchRows
 	}

@@ -1,14 +1,20 @@
 package parser
 
-// drop reads DROP TABLE, INDEX, VIEW or SCHEMA.
+// drop reads DROP TABLE, INDEX, VIEW and so on.
 func (p *parser) drop() Statement {
 	d := &Drop{Pos: p.advance().start}
-	switch p.word() {
-	case kwTable, kwIndex, kwView, kwSchema:
+	switch w := p.word(); {
+	case w == kwTable, w == kwIndex, w == kwView, w == kwSchema, w == kwType:
 		d.Kind = p.advance().word.String()
+	case p.acceptText("sequence"):
+		d.Kind = "SEQUENCE"
+	case p.acceptText("function"):
+		return p.dropFunction(&DropFunction{Pos: d.Pos})
+	case p.acceptText("macro"):
+		return p.dropFunction(&DropFunction{Macro: true, Pos: d.Pos})
 	default:
 		p.refuseObject("DROP ")
-		panic(p.unexpected("TABLE, INDEX, VIEW or SCHEMA"))
+		panic(p.unexpected("TABLE, INDEX, VIEW, SCHEMA, SEQUENCE, TYPE or FUNCTION"))
 	}
 	d.IfExists = p.acceptWords(kwIf, kwExists)
 	for {
@@ -30,40 +36,51 @@ func (p *parser) cascade() bool {
 	return false
 }
 
-// alter reads ALTER TABLE or VIEW with one action.
+// alter reads ALTER TABLE and VIEW, SEQUENCE and TYPE.
 func (p *parser) alter() Statement {
 	s := &AlterTable{Pos: p.advance().start}
 	switch {
 	case p.acceptWord(kwTable):
 	case p.acceptWord(kwView):
 		s.View = true
+	case p.acceptText("sequence"):
+		return p.alterSequence(s.Pos)
+	case p.acceptWord(kwType):
+		return p.alterType(s.Pos)
 	default:
-		panic(p.unexpected("TABLE or VIEW"))
+		panic(p.unexpected("TABLE, VIEW, SEQUENCE or TYPE"))
 	}
 	s.IfExists = p.acceptWords(kwIf, kwExists)
 	s.Name = p.name("a table name")
+	for {
+		s.Actions = append(s.Actions, p.alterAction())
+		if !p.accept(tokComma) {
+			return s
+		}
+	}
+}
+
+func (p *parser) alterAction() AlterAction {
 	switch {
 	case p.acceptWord(kwAdd):
-		s.Action = p.addColumn()
+		return p.addColumn()
 	case p.acceptWord(kwDrop):
-		s.Action = p.dropColumn()
+		return p.dropColumn()
 	case p.acceptWord(kwRename):
-		s.Action = p.rename()
+		return p.rename()
 	case p.acceptWord(kwAlter):
 		p.acceptWord(kwColumn)
-		s.Action = p.alterColumn()
-	default:
-		panic(p.unexpected("ADD, DROP, RENAME or ALTER"))
+		return p.alterColumn()
+	case p.acceptWords(kwSet, kwSchema):
+		return AlterAction{Kind: "SET SCHEMA", To: p.ident("a schema's name")}
 	}
-	if p.kind() == tokComma {
-		panic(p.unsupported("more than one action of ALTER TABLE"))
-	}
-	return s
+	panic(p.unexpected("ADD, DROP, RENAME, ALTER or SET SCHEMA"))
 }
 
 func (p *parser) addColumn() AlterAction {
 	if !p.acceptWord(kwColumn) && p.isTableConstraint() {
-		panic(p.unsupported("ALTER TABLE ADD CONSTRAINT"))
+		c := p.tableConstraint()
+		return AlterAction{Kind: "ADD CONSTRAINT", Constraint: &c}
 	}
 	a := AlterAction{Kind: "ADD COLUMN", IfExists: p.ifNotExists()}
 	c := p.columnDef()
@@ -72,8 +89,11 @@ func (p *parser) addColumn() AlterAction {
 }
 
 func (p *parser) dropColumn() AlterAction {
-	if p.word() == kwConstraint {
-		panic(p.unsupported("ALTER TABLE DROP CONSTRAINT"))
+	if p.acceptWord(kwConstraint) {
+		a := AlterAction{Kind: "DROP CONSTRAINT", IfExists: p.acceptWords(kwIf, kwExists)}
+		a.Name = p.ident("a constraint's name")
+		a.Cascade = p.cascade()
+		return a
 	}
 	p.acceptWord(kwColumn)
 	a := AlterAction{Kind: "DROP COLUMN", IfExists: p.acceptWords(kwIf, kwExists)}
@@ -85,6 +105,12 @@ func (p *parser) dropColumn() AlterAction {
 func (p *parser) rename() AlterAction {
 	if p.acceptWord(kwTo) {
 		return AlterAction{Kind: "RENAME TO", To: p.ident("a table name")}
+	}
+	if p.acceptWord(kwConstraint) {
+		a := AlterAction{Kind: "RENAME CONSTRAINT", Name: p.ident("a constraint's name")}
+		p.expectWord(kwTo)
+		a.To = p.ident("a constraint's name")
+		return a
 	}
 	p.acceptWord(kwColumn)
 	a := AlterAction{Kind: "RENAME COLUMN", Name: p.ident("a column name")}
@@ -105,6 +131,12 @@ func (p *parser) alterColumn() AlterAction {
 		a.Kind = "SET NOT NULL"
 	case p.acceptWords(kwDrop, kwNot, kwNull):
 		a.Kind = "DROP NOT NULL"
+	case p.word() == kwDrop && sameWord(p.textOf(p.ahead(1)), "expression"):
+		p.at += 2
+		a.Kind, a.IfExists = "DROP EXPRESSION", p.acceptWords(kwIf, kwExists)
+	case p.word() == kwDrop && sameWord(p.textOf(p.ahead(1)), "identity"):
+		p.at += 2
+		a.Kind, a.IfExists = "DROP IDENTITY", p.acceptWords(kwIf, kwExists)
 	case p.acceptWord(kwType), p.acceptWords(kwSet, kwData, kwType), p.acceptWords(kwSet, kwType):
 		a.Kind = "SET TYPE"
 		a.Column = &ColumnDef{Name: a.Name, Type: p.typeName()}

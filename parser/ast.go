@@ -158,12 +158,14 @@ type DerivedTable struct {
 }
 
 // FuncTable is a table function: generate_series(1, 10), read_csv('x', header => true).
+// With Ordinality a last column counts its rows.
 type FuncTable struct {
-	Call    *Call
-	Lateral bool
-	Alias   *Ident
-	Columns []Ident
-	Pos     Pos
+	Call       *Call
+	Lateral    bool
+	Ordinality bool
+	Alias      *Ident
+	Columns    []Ident
+	Pos        Pos
 }
 
 // JoinKind is the kind of a written join.
@@ -318,9 +320,13 @@ type Cast struct {
 // Text is lower case with single blanks and its numbers: "decimal(15,2)".
 // Round counts the digits before the point of a negative scale: DECIMAL(5,-2)
 // is a DECIMAL(7,0) that is rounded to hundreds.
+//
+// A name that is no built-in type's is User, with Type Null: the binder looks it
+// up among the types that were created.
 type TypeName struct {
 	Type  sqltype.Type
 	Text  string
+	User  *Name
 	List  int
 	Round int
 	Pos   Pos
@@ -414,6 +420,7 @@ type Insert struct {
 	Table      Name
 	Alias      *Ident
 	Columns    []Ident
+	Overriding string // OVERRIDING "SYSTEM" or "USER" VALUE, or empty
 	Source     *Query // nil: DEFAULT VALUES
 	OnConflict *OnConflict
 	Replace    bool // REPLACE INTO, INSERT OR REPLACE
@@ -461,10 +468,12 @@ type Delete struct {
 	Pos       Pos
 }
 
-// Truncate is TRUNCATE [TABLE] t.
+// Truncate is TRUNCATE [TABLE] t, ... Restart is RESTART IDENTITY.
 type Truncate struct {
-	Table Name
-	Pos   Pos
+	Tables  []Name
+	Restart bool
+	Cascade bool
+	Pos     Pos
 }
 
 // ---- definitions ----
@@ -481,7 +490,16 @@ type ColumnDef struct {
 	Collate        string
 	References     *ForeignKey
 	Generated      Expr
+	Virtual        bool // of a generated column: VIRTUAL was said
+	Serial         bool // SERIAL and the like: Type is the integer
+	Identity       *Identity
 	ConstraintName string
+}
+
+// Identity is GENERATED ALWAYS|BY DEFAULT AS IDENTITY (options).
+type Identity struct {
+	Kind    string // "ALWAYS" or "BY DEFAULT"
+	Options SequenceOptions
 }
 
 // Check is CHECK (expr), with the text as written.
@@ -575,21 +593,21 @@ type CreateSchema struct {
 	Pos         Pos
 }
 
-// Drop is DROP TABLE|INDEX|VIEW|SCHEMA [IF EXISTS] names [CASCADE].
+// Drop is DROP TABLE|INDEX|VIEW|SCHEMA|SEQUENCE|TYPE [IF EXISTS] names [CASCADE].
 type Drop struct {
-	Kind     string // "TABLE", "INDEX", "VIEW", "SCHEMA"
+	Kind     string // "TABLE", "INDEX", "VIEW", "SCHEMA", "SEQUENCE", "TYPE"
 	Names    []Name
 	IfExists bool
 	Cascade  bool
 	Pos      Pos
 }
 
-// AlterTable is ALTER TABLE|VIEW name action.
+// AlterTable is ALTER TABLE|VIEW name action, ...
 type AlterTable struct {
 	View     bool
 	Name     Name
 	IfExists bool
-	Action   AlterAction
+	Actions  []AlterAction
 	Pos      Pos
 }
 
@@ -597,15 +615,18 @@ type AlterTable struct {
 // "ADD COLUMN" (Column, IfExists as IF NOT EXISTS), "DROP COLUMN" (Name),
 // "RENAME COLUMN" (Name, To), "RENAME TO" (To), "SET TYPE" (Name, Column.Type,
 // Using), "SET DEFAULT" (Name, Using), "DROP DEFAULT", "SET NOT NULL",
-// "DROP NOT NULL" (Name).
+// "DROP NOT NULL", "DROP EXPRESSION", "DROP IDENTITY" (Name), "ADD CONSTRAINT"
+// (Constraint), "DROP CONSTRAINT" (Name), "RENAME CONSTRAINT" (Name, To), "SET
+// SCHEMA" (To).
 type AlterAction struct {
-	Kind     string
-	Name     Ident
-	To       Ident
-	Column   *ColumnDef
-	Using    Expr
-	IfExists bool
-	Cascade  bool
+	Kind       string
+	Name       Ident
+	To         Ident
+	Column     *ColumnDef
+	Constraint *TableConstraint
+	Using      Expr
+	IfExists   bool
+	Cascade    bool
 }
 
 // ---- the rest ----

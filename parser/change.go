@@ -26,6 +26,17 @@ func (p *parser) insert(w withClause) *Insert {
 	if p.kind() == tokLParen && !p.parenBeginsQuery() {
 		s.Columns = p.identList("a column name")
 	}
+	if p.acceptText("overriding") {
+		switch {
+		case p.acceptText("system"):
+			s.Overriding = "SYSTEM"
+		case p.acceptText("user"):
+			s.Overriding = "USER"
+		default:
+			panic(p.unexpected("SYSTEM or USER"))
+		}
+		p.value()
+	}
 	if !p.acceptWords(kwDefault, kwValues) {
 		if !p.isQuery() && p.kind() != tokLParen {
 			panic(p.unexpected("VALUES, SELECT or DEFAULT VALUES"))

@@ -130,9 +130,24 @@ func (f *formatter) statement(s Statement) {
 		f.update(s)
 	case *Delete:
 		f.delete(s)
+	case *Merge:
+		f.merge(s)
 	case *Truncate:
 		f.text("TRUNCATE TABLE ")
-		f.name(s.Table)
+		f.list(len(s.Tables), func(i int) { f.name(s.Tables[i]) })
+		f.when(s.Restart, " RESTART IDENTITY")
+		f.when(s.Cascade, " CASCADE")
+	case *Summarize:
+		f.text("SUMMARIZE ")
+		f.query(s.Query)
+	case *CreateSequence, *AlterSequence:
+		f.sequence(s)
+	case *CreateType, *AlterType:
+		f.enumType(s)
+	case *CreateFunction:
+		f.createFunction(s)
+	case *DropFunction:
+		f.dropFunction(s)
 	case *CreateTable:
 		f.createTable(s)
 	case *CreateIndex:

@@ -1,6 +1,10 @@
 package parser
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
 
 func (f *formatter) insert(s *Insert) {
 	f.with(s.With, s.Recursive)
@@ -10,6 +14,7 @@ func (f *formatter) insert(s *Insert) {
 	f.name(s.Table)
 	f.alias(s.Alias)
 	f.columns(s.Columns)
+	f.when(s.Overriding != "", " OVERRIDING "+s.Overriding+" VALUE")
 	if s.Source == nil {
 		f.text(" DEFAULT VALUES")
 	} else {
@@ -101,8 +106,10 @@ func (f *formatter) createTable(s *CreateTable) {
 
 func (f *formatter) columnDef(c *ColumnDef) {
 	f.ident(c.Name)
-	f.text(" ")
-	f.typeName(c.Type)
+	if c.Type.Text != "" || c.Type.User != nil || c.Type.Type.Kind != sqltype.KindNull {
+		f.text(" ")
+		f.typeName(c.Type)
+	}
 	if c.Collate != "" {
 		f.text(" COLLATE ")
 		f.ident(Ident{Name: c.Collate})
@@ -115,6 +122,14 @@ func (f *formatter) columnDef(c *ColumnDef) {
 	if c.Generated != nil {
 		f.text(" GENERATED ALWAYS AS ")
 		f.paren(func() { f.expr(c.Generated) })
+		f.when(c.Virtual, " VIRTUAL")
+	}
+	if c.Identity != nil {
+		f.text(" GENERATED " + c.Identity.Kind + " AS IDENTITY")
+		if o := (&formatter{}); c.Identity.Options != (SequenceOptions{}) {
+			o.sequenceOptions(&c.Identity.Options)
+			f.text(" (" + string(o.buf[1:]) + ")")
+		}
 	}
 	f.constraintName(c.ConstraintName)
 	f.when(c.PrimaryKey, " PRIMARY KEY")
@@ -240,7 +255,10 @@ func (f *formatter) alterTable(s *AlterTable) {
 	f.when(s.IfExists, "IF EXISTS ")
 	f.name(s.Name)
 	f.text(" ")
-	a := &s.Action
+	f.list(len(s.Actions), func(i int) { f.alterAction(&s.Actions[i]) })
+}
+
+func (f *formatter) alterAction(a *AlterAction) {
 	switch a.Kind {
 	case "ADD COLUMN":
 		f.text("ADD COLUMN ")
@@ -273,10 +291,27 @@ func (f *formatter) alterTable(s *AlterTable) {
 		f.ident(a.Name)
 		f.text(" SET DEFAULT ")
 		f.expr(a.Using)
-	case "DROP DEFAULT", "SET NOT NULL", "DROP NOT NULL":
+	case "DROP DEFAULT", "SET NOT NULL", "DROP NOT NULL", "DROP EXPRESSION", "DROP IDENTITY":
 		f.text("ALTER COLUMN ")
 		f.ident(a.Name)
 		f.text(" " + a.Kind)
+		f.when(a.IfExists, " IF EXISTS")
+	case "ADD CONSTRAINT":
+		f.text("ADD ")
+		f.tableConstraint(a.Constraint)
+	case "DROP CONSTRAINT":
+		f.text("DROP CONSTRAINT ")
+		f.when(a.IfExists, "IF EXISTS ")
+		f.ident(a.Name)
+		f.when(a.Cascade, " CASCADE")
+	case "RENAME CONSTRAINT":
+		f.text("RENAME CONSTRAINT ")
+		f.ident(a.Name)
+		f.text(" TO ")
+		f.ident(a.To)
+	case "SET SCHEMA":
+		f.text("SET SCHEMA ")
+		f.ident(a.To)
 	default:
 		panic("parser: no text for ALTER TABLE " + a.Kind)
 	}

@@ -250,6 +250,11 @@ func (f *formatter) cast(e *Cast) {
 }
 
 func (f *formatter) typeName(t TypeName) {
+	if t.User != nil {
+		f.name(*t.User)
+		f.text(strings.Repeat("[]", t.List))
+		return
+	}
 	text := t.Text
 	if text == "" {
 		text = t.Type.String()

@@ -1,6 +1,9 @@
 package parser
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 func (f *formatter) query(q *Query) {
 	f.with(q.With, q.Recursive)
@@ -210,11 +213,36 @@ func (f *formatter) table(t TableExpr) {
 	case *FuncTable:
 		f.when(t.Lateral, "LATERAL ")
 		f.call(t.Call)
+		f.when(t.Ordinality, " WITH ORDINALITY")
 		f.tableAlias(t.Alias, t.Columns)
+	case *Sampled:
+		f.sampled(t)
 	case *Join:
 		f.join(t)
 	default:
 		panic(fmt.Sprintf("parser: no text for %T", t))
+	}
+}
+
+// sampled writes a table with TABLESAMPLE, a join in parentheses.
+func (f *formatter) sampled(t *Sampled) {
+	if j, ok := t.Table.(*Join); ok {
+		f.paren(func() { f.join(j) })
+	} else {
+		f.table(t.Table)
+	}
+	f.text(" TABLESAMPLE " + strings.ToUpper(t.Method))
+	f.paren(func() {
+		f.exprFrom(t.Size, precMul+1)
+		if t.Rows {
+			f.text(" ROWS")
+		} else {
+			f.text(" PERCENT")
+		}
+	})
+	if t.Seed != nil {
+		f.text(" REPEATABLE ")
+		f.paren(func() { f.expr(t.Seed) })
 	}
 }
 

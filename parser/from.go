@@ -18,7 +18,7 @@ func (p *parser) tableList() []TableExpr {
 
 // table reads a table with the joins after it.
 func (p *parser) table() TableExpr {
-	left := p.tableOperand()
+	left := p.sampled(p.tableOperand())
 	for n := 0; ; n++ {
 		j := p.join(left)
 		if j == nil {
@@ -35,7 +35,7 @@ func (p *parser) join(left TableExpr) TableExpr {
 	if !p.joinKind(j) {
 		return nil
 	}
-	j.Right = p.tableOperand()
+	j.Right = p.sampled(p.tableOperand())
 	if j.Kind == CrossJoin || j.Natural {
 		return j
 	}
@@ -124,10 +124,11 @@ func (p *parser) tableOperand() TableExpr {
 	pos := p.pos()
 	name := p.name("a table name")
 	if p.kind() == tokLParen {
-		if p.acceptWord(kwWith) {
-			panic(p.unsupported("WITH ORDINALITY"))
-		}
 		f := &FuncTable{Call: p.call(name, pos), Lateral: lateral, Pos: t.start}
+		if p.word() == kwWith && sameWord(p.textOf(p.ahead(1)), "ordinality") {
+			p.at += 2
+			f.Ordinality = true
+		}
 		f.Alias, f.Columns = p.tableAlias()
 		return f
 	}
@@ -200,8 +201,6 @@ func (p *parser) tableAlias() (*Ident, []Ident) {
 		alias = p.ident("an alias")
 	case p.isTableAlias():
 		alias = p.identOf(p.advance())
-	case p.word() == kwTablesample:
-		panic(p.unsupported("TABLESAMPLE"))
 	default:
 		return nil, nil
 	}
@@ -209,8 +208,44 @@ func (p *parser) tableAlias() (*Ident, []Ident) {
 	if p.kind() == tokLParen {
 		columns = p.identList("a column name")
 	}
-	if p.word() == kwTablesample {
-		panic(p.unsupported("TABLESAMPLE"))
-	}
 	return &alias, columns
+}
+
+// sampled reads TABLESAMPLE after a table, if it is next.
+func (p *parser) sampled(t TableExpr) TableExpr {
+	if p.word() != kwTablesample {
+		return t
+	}
+	s := &Sampled{Table: t, Pos: p.advance().start}
+	p.sample(s)
+	return s
+}
+
+// sample reads method (size) [REPEATABLE (seed)], and DuckDB's 10% and 10 ROWS.
+func (p *parser) sample(s *Sampled) {
+	s.Method = "system"
+	if p.kind() != tokLParen && isName(&p.toks[p.at]) {
+		t := p.advance()
+		s.Method = fold(p.textOf(t))
+		if s.Method != "bernoulli" && s.Method != "system" && s.Method != "reservoir" {
+			panic(failAt(t.start, sqltype.CodeUndefinedObject, "tablesample method %s does not exist", s.Method))
+		}
+	}
+	s.Rows = s.Method == "reservoir"
+	paren := p.accept(tokLParen)
+	s.Size = p.exprAbove(precMul)
+	switch {
+	case p.accept(tokPercent), p.acceptText("percent"):
+		s.Rows = false
+	case p.acceptWord(kwRows):
+		s.Rows = true
+	}
+	if paren {
+		p.expect(tokRParen)
+	}
+	if p.acceptText("repeatable") {
+		p.expect(tokLParen)
+		s.Seed = p.expr()
+		p.expect(tokRParen)
+	}
 }

@@ -314,6 +314,12 @@ func (p *parser) selectBody() *Select {
 	if p.acceptWord(kwQualify) {
 		s.Qualify = p.expr()
 	}
+	if p.word() == kwUsing && sameWord(p.textOf(p.ahead(1)), "sample") && len(s.From) == 1 {
+		sample := &Sampled{Table: s.From[0], Pos: p.pos()}
+		p.at += 2
+		p.sample(sample)
+		s.From[0] = sample
+	}
 	return s
 }
 

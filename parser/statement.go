@@ -17,9 +17,7 @@ func (p *parser) statement() Statement {
 	case kwDelete:
 		return p.delete(withClause{})
 	case kwTruncate:
-		p.at++
-		p.acceptWord(kwTable)
-		return &Truncate{Table: p.name("a table name"), Pos: t.start}
+		return p.truncate()
 	case kwCreate:
 		return p.create()
 	case kwDrop:
@@ -50,7 +48,11 @@ func (p *parser) statement() Statement {
 	switch {
 	case t.kind == tokLParen:
 		return p.query()
-	case p.isText("merge"), p.isText("call"), p.isText("pragma"), p.isText("attach"), p.isText("grant"):
+	case p.isText("merge"):
+		return p.merge(withClause{})
+	case p.isText("summarize"):
+		return p.summarize()
+	case p.isText("call"), p.isText("pragma"), p.isText("attach"), p.isText("grant"):
 		panic(p.unsupported(strings.ToUpper(p.textOf(t))))
 	}
 	panic(p.unexpected("a statement"))
@@ -68,10 +70,46 @@ func (p *parser) withStatement() Statement {
 	case kwDelete:
 		return p.delete(w)
 	}
+	if p.isText("merge") {
+		return p.merge(w)
+	}
 	q := &Query{With: w.list, Recursive: w.recursive, Pos: p.toks[start].start}
 	q.Body = p.setQuery(p.unionTerm())
 	p.queryTail(q)
 	return p.selectInto(q)
+}
+
+// truncate reads TRUNCATE [TABLE] names [RESTART|CONTINUE IDENTITY] [CASCADE].
+func (p *parser) truncate() Statement {
+	s := &Truncate{Pos: p.advance().start}
+	p.acceptWord(kwTable)
+	for {
+		p.acceptWord(kwOnly)
+		s.Tables = append(s.Tables, p.name("a table name"))
+		if !p.accept(tokComma) {
+			break
+		}
+	}
+	if s.Restart = p.acceptText("restart"); s.Restart || p.acceptText("continue") {
+		if !p.acceptText("identity") {
+			panic(p.unexpected("IDENTITY"))
+		}
+	}
+	s.Cascade = p.cascade()
+	return s
+}
+
+// summarize reads SUMMARIZE of a table or a query.
+func (p *parser) summarize() Statement {
+	s := &Summarize{Pos: p.advance().start}
+	if p.isQuery() || p.kind() == tokLParen {
+		s.Query = p.query()
+		return s
+	}
+	ref := &TableRef{Pos: p.pos(), Name: p.name("a table name")}
+	star := []SelectItem{{Expr: &Star{Pos: ref.Pos}}}
+	s.Query = &Query{Body: &Select{Items: star, From: []TableExpr{ref}, Pos: ref.Pos}, Pos: ref.Pos}
+	return s
 }
 
 // selectInto is the statement that a query is: CREATE TABLE when it had INTO.

@@ -25,9 +25,16 @@ func (p *parser) typeName() TypeName {
 		if _, known := sqltype.TypeByName(text+tail, nil); known {
 			panic(failAt(t.start, sqltype.CodeInvalidParameter, "type %s does not take these numbers", text+tail))
 		}
-		panic(failAt(t.start, sqltype.CodeUndefinedObject, "type \"%s\" does not exist", text+tail))
+		if mods != nil || tail != "" {
+			panic(failAt(t.start, sqltype.CodeUndefinedObject, "type \"%s\" does not exist", text+tail))
+		}
+		return p.lists(p.userType(t))
 	}
-	n := TypeName{Type: typ, Text: text + numbers(mods) + tail, Round: round, Pos: t.start}
+	return p.lists(TypeName{Type: typ, Text: text + numbers(mods) + tail, Round: round, Pos: t.start})
+}
+
+// lists reads the brackets after a type.
+func (p *parser) lists(n TypeName) TypeName {
 	if p.acceptWord(kwArray) && p.kind() != tokLBracket {
 		n.List++
 	}
@@ -40,6 +47,24 @@ func (p *parser) typeName() TypeName {
 		n.List++
 	}
 	return n
+}
+
+// userType is the name at t, perhaps with a schema, as a type that was created.
+// Its first part has been read.
+func (p *parser) userType(t *token) TypeName {
+	name := Name{[]Ident{p.identOf(t)}}
+	if p.accept(tokDot) {
+		name.Parts = append(name.Parts, p.label("a type"))
+	}
+	return TypeName{User: &name, Pos: t.start}
+}
+
+// typeOfWord is a type that is one word, which has been read as a name.
+func (p *parser) typeOfWord(id Ident) TypeName {
+	if typ, ok := sqltype.TypeByName(id.Name, nil); ok {
+		return TypeName{Type: typ, Text: id.Name, Pos: id.Pos}
+	}
+	return TypeName{User: &Name{[]Ident{id}}, Pos: id.Pos}
 }
 
 // typeWords reads the parts of a type's name: those before its numbers, the

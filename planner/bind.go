@@ -38,6 +38,9 @@ type binder struct {
 	notNull    colSet   // columns that are never NULL
 	views      []string // the views being read, against a circle
 	depth      int      // of queries in queries
+	sequential bool     // sequences are used
+	frames     []*scope // of the functions whose bodies are being bound
+	calls      int      // how many those are
 }
 
 // maxQueryDepth bounds queries in queries, views included.
@@ -53,7 +56,7 @@ func (b *binder) statement(s parser.Statement) *Plan {
 		q := b.query(nil, nil, s)
 		p.Root, p.Columns = q.node, q.cols
 		b.settleParams()
-		p.Params, p.NextColumn, p.NextCTE = b.params, b.nextColumn, b.nextCTE
+		p.Params, p.NextColumn, p.NextCTE, p.Sequential = b.params, b.nextColumn, b.nextCTE, b.sequential
 		return p
 	case *parser.Insert:
 		p.Root, p.Kind = b.insert(s), InsertPlan
@@ -61,14 +64,12 @@ func (b *binder) statement(s parser.Statement) *Plan {
 		p.Root, p.Kind = b.update(s), UpdatePlan
 	case *parser.Delete:
 		p.Root, p.Kind = b.delete(s), DeletePlan
-	case *parser.Truncate:
-		p.Root, p.Kind = b.delete(&parser.Delete{Table: s.Table, Pos: s.Pos}), DeletePlan
 	default:
 		fail(sqltype.CodeWrongObject, noPos, "a %T has no plan", s)
 	}
 	p.Columns = p.Root.Cols()
 	b.settleParams()
-	p.Params, p.NextColumn, p.NextCTE = b.params, b.nextColumn, b.nextCTE
+	p.Params, p.NextColumn, p.NextCTE, p.Sequential = b.params, b.nextColumn, b.nextCTE, b.sequential
 	return p
 }
 

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
@@ -11,6 +12,14 @@ import (
 // call binds what is written as a function call.
 func (b *binder) call(s *scope, e *parser.Call) Expr {
 	name := e.Name.Parts[len(e.Name.Parts)-1].Name
+	if list := b.functions(e.Name); list != nil {
+		if x, ok := b.userFunction(s, e, list); ok {
+			return x
+		}
+		if !catalog.IsScalar(name) && !catalog.IsAggregate(name) {
+			b.failFunction(s, e)
+		}
+	}
 	if len(e.Named) > 0 {
 		fail(sqltype.CodeUndefinedFunc, e.Named[0].Name.Pos, "%s takes no named arguments", name)
 	}
@@ -32,6 +41,26 @@ func (b *binder) call(s *scope, e *parser.Call) Expr {
 		return x
 	}
 	return b.function(name, b.exprs(s, e.Args), e.Pos)
+}
+
+// functions are those of a name that were created.
+func (b *binder) functions(n parser.Name) []*catalog.Function {
+	last := len(n.Parts) - 1
+	schema := ""
+	if last > 0 {
+		schema = n.Parts[last-1].Name
+	}
+	return b.reader.Functions(schema, n.Parts[last].Name)
+}
+
+// failFunction says that no function of the call's name takes its arguments.
+func (b *binder) failFunction(s *scope, e *parser.Call) {
+	types := make([]string, len(e.Args))
+	for i, a := range b.settleAll(b.exprs(s, e.Args)) {
+		types[i] = a.Type().String()
+	}
+	failHint("a cast of an argument may help", sqltype.CodeUndefinedFunc, e.Pos, "function %s(%s) does not exist",
+		e.Name.Parts[len(e.Name.Parts)-1].Name, strings.Join(types, ", "))
 }
 
 // special binds the functions that are syntax: their arguments are not all
@@ -100,6 +129,7 @@ func (b *binder) function(name string, args []Expr, at parser.Pos) Expr {
 	r := b.resolve(args, at, func(types []sqltype.Type, consts []*sqltype.Datum) (catalog.Resolved, error) {
 		return catalog.ResolveScalarConst(name, types, consts)
 	})
+	b.sequential = b.sequential || catalog.UsesSequence(r.Func.ID)
 	return &Call{Func: r.Func, Args: args, T: r.Result, Pos: int(at) + 1}
 }
 

@@ -263,6 +263,11 @@ var fileFunctions = map[string]string{
 
 func (b *binder) funcTable(s *scope, t *parser.FuncTable) *fromItem {
 	name := t.Call.Name.Parts[len(t.Call.Name.Parts)-1].Name
+	if list := b.functions(t.Call.Name); list != nil {
+		if item, ok := b.rowsFunction(s, t, list); ok {
+			return item
+		}
+	}
 	if format, ok := fileFunctions[name]; ok {
 		if len(t.Call.Args) != 1 {
 			fail(sqltype.CodeUndefinedFunc, t.Pos, "%s takes the name of one file", name)

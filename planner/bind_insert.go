@@ -64,6 +64,7 @@ func (b *binder) insert(i *parser.Insert) Node {
 	n.Checks = b.checks(t, n.Columns)
 	n.Conflict = b.conflict(ctes, t, i)
 	n.Returning = b.returning(s, i.Returning)
+	n.Input = b.generate(t, n.Input, n.Input.Cols())
 	n.Input = withCTEs(n.Input, ctes)
 	return n
 }
@@ -138,6 +139,11 @@ func (b *binder) insertValues(ctes *cte, t *catalog.Table, i *parser.Insert, v *
 				row[c] = b.defaultOf(t, c)
 				continue
 			}
+			if t.Columns[c].Identity && i.Overriding == "USER" {
+				row[c] = b.defaultOf(t, c)
+				continue
+			}
+			onlyDefault(&t.Columns[c], i.Overriding, e.Start())
 			row[c] = b.assign(b.expr(s, e), &t.Columns[c], e.Start())
 		}
 		rows[r] = row
@@ -155,6 +161,10 @@ func (b *binder) insertQuery(ctes *cte, t *catalog.Table, i *parser.Insert) Node
 	given := insertColumns(t, i, len(q.cols), i.Source.Pos)
 	p := &Project{Input: q.node, Exprs: make([]NamedExpr, len(t.Columns))}
 	for k, c := range given {
+		if t.Columns[c].Identity && i.Overriding == "USER" {
+			continue
+		}
+		onlyDefault(&t.Columns[c], i.Overriding, i.Source.Pos)
 		p.Exprs[c].Expr = b.assign(colRef(q.cols[k]), &t.Columns[c], i.Source.Pos)
 	}
 	for c := range p.Exprs {
@@ -254,11 +264,37 @@ func (b *binder) conflict(ctes *cte, t *catalog.Table, i *parser.Insert) *Confli
 		}
 		c.Set = append(c.Set, SetColumn{Column: set.column, Expr: e})
 	}
+	c.Set = append(c.Set, b.setGenerated(t, c.Columns, c.Set)...)
 	if o.Where != nil {
 		s.clause = inWhere
 		c.Where = b.condition(s, o.Where)
 	}
 	return c
+}
+
+// setGenerated sets the generated columns of a row whose old columns are cols,
+// after what is set of them.
+func (b *binder) setGenerated(t *catalog.Table, cols []ColDef, set []SetColumn) []SetColumn {
+	var out []SetColumn
+	for i := range t.Columns {
+		if t.Columns[i].Generated == "" {
+			continue
+		}
+		e := mapExpr(b.generated(t, i, cols), func(e Expr) Expr {
+			c, ok := e.(*Col)
+			if !ok {
+				return e
+			}
+			for _, s := range set {
+				if cols[s.Column].ID == c.ID {
+					return s.Expr
+				}
+			}
+			return e
+		})
+		out = append(out, SetColumn{Column: i, Expr: e})
+	}
+	return out
 }
 
 // conflictIndex is the unique index of just these columns.
@@ -307,5 +343,6 @@ func (b *binder) setValue(s *scope, t *catalog.Table, a assignment) Expr {
 	if _, ok := a.value.(*parser.Default); ok {
 		return b.defaultOf(t, a.column)
 	}
+	onlyDefault(&t.Columns[a.column], "", a.value.Start())
 	return b.assign(b.expr(s, a.value), &t.Columns[a.column], a.value.Start())
 }

@@ -31,6 +31,7 @@ type scope struct {
 	groupCols colSet               // the columns that are groups
 	openAgg   int                  // aggregates whose arguments are being bound
 	uses      []usage              // where columns of FROM are named, for errors
+	params    []boundParam         // of the function whose body this is of
 }
 
 // usage is a place where a column is named outside aggregates.
@@ -81,10 +82,13 @@ const (
 	inReturning
 	inDefault
 	inCheck
+	inGenerated
+	inMerge
 )
 
 var clauseNames = [...]string{"SELECT", "ORDER BY", "HAVING", "QUALIFY", "WHERE", "JOIN conditions",
-	"functions in FROM", "GROUP BY", "VALUES", "LIMIT", "ORDER BY of a set operation", "UPDATE", "RETURNING", "DEFAULT expressions", "CHECK constraints"}
+	"functions in FROM", "GROUP BY", "VALUES", "LIMIT", "ORDER BY of a set operation", "UPDATE", "RETURNING", "DEFAULT expressions", "CHECK constraints",
+	"column generation expressions", "MERGE"}
 
 func (c clause) String() string { return clauseNames[c] }
 
@@ -108,6 +112,11 @@ func (s *scope) within(left *fromItem) *scope {
 func (b *binder) columnRef(s *scope, ref *parser.ColumnRef) Expr {
 	parts := ref.Name.Parts
 	for at := s; at != nil; at = at.parent {
+		if at.params != nil && len(parts) == 1 {
+			if e, ok := b.paramOf(at, parts[0]); ok {
+				return e
+			}
+		}
 		e, ok := at.find(parts)
 		if !ok {
 			continue

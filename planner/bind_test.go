@@ -138,7 +138,7 @@ type bindCatalog struct {
 
 func newBindCatalog() *bindCatalog {
 	return &bindCatalog{
-		testCatalog{map[string]*catalog.Table{}, map[catalog.TableID]*catalog.Stats{}},
+		testCatalog{map[string]*catalog.Table{}, map[catalog.TableID]*catalog.Stats{}, catalog.NoObjects{}},
 		map[string]*catalog.View{},
 	}
 }

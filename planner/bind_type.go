@@ -66,6 +66,9 @@ func (b *binder) typedParam(p *Param, t sqltype.Type) Expr {
 
 // param is a parameter where it stands.
 func (b *binder) param(p *parser.ParamRef) Expr {
+	if e, ok := b.numbered(p); ok {
+		return e
+	}
 	for len(b.params) < p.Index {
 		t := sqltype.Null
 		if i := len(b.params); i < len(b.opts.ParamTypes) {
@@ -122,7 +125,7 @@ func (b *binder) cast(e Expr, t sqltype.Type, at parser.Pos) Expr {
 
 // convert is CAST(e AS t) and TRY_CAST.
 func (b *binder) convert(e Expr, c *parser.Cast) Expr {
-	t := c.Type.Type
+	t := b.typeOf(&c.Type)
 	if c.Type.List > 0 {
 		fail(sqltype.CodeNotSupported, c.Type.Pos, "the type %s is not supported: there are no lists", c.Type.Text)
 	}
@@ -154,6 +157,8 @@ func (b *binder) convert(e Expr, c *parser.Cast) Expr {
 func castable(f, t sqltype.Type) bool {
 	fk, tk := f.Kind, t.Kind
 	switch {
+	case fk == sqltype.KindEnum && tk == sqltype.KindEnum:
+		return f.Enum == t.Enum
 	case fk == tk, fk == sqltype.KindNull, fk == sqltype.KindVarchar, tk == sqltype.KindVarchar:
 		return true
 	case fk.IsNumeric() && tk.IsNumeric(),

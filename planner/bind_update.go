@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/sqltype"
@@ -68,7 +70,12 @@ func (b *binder) update(u *parser.Update) Node {
 	}
 	n.Checks = b.checks(t, n.Columns)
 	n.Returning = b.returning(tableScope(ctes, t, u.Alias, n.Columns), u.Returning)
-	n.Input = withCTEs(p, ctes)
+	for i := range t.Columns {
+		if t.Columns[i].Generated != "" && !slices.Contains(n.Set, i) {
+			n.Set = append(n.Set, i)
+		}
+	}
+	n.Input = withCTEs(b.generate(t, p, p.Cols()[1:]), ctes)
 	return n
 }
 

@@ -225,6 +225,7 @@ func foldInts(e Expr) (sqltype.Datum, error) {
 type testCatalog struct {
 	tables map[string]*catalog.Table
 	stats  map[catalog.TableID]*catalog.Stats
+	catalog.NoObjects
 }
 
 func (c *testCatalog) Table(schema, name string) (*catalog.Table, bool) {
@@ -239,7 +240,7 @@ func (c *testCatalog) Names() []string { return nil }
 func (c *testCatalog) Stats(id catalog.TableID) *catalog.Stats { return c.stats[id] }
 
 func readTables(t testing.TB) *testCatalog {
-	c := &testCatalog{map[string]*catalog.Table{}, map[catalog.TableID]*catalog.Stats{}}
+	c := &testCatalog{map[string]*catalog.Table{}, map[catalog.TableID]*catalog.Stats{}, catalog.NoObjects{}}
 	ddl, err := os.ReadFile("testdata/tables.sql")
 	require.NoError(t, err)
 	parsed, err := parser.Parse(string(ddl))

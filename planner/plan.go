@@ -14,6 +14,9 @@ type Plan struct {
 	NextColumn ColumnID
 	// NextCTE is likewise the first number that no With uses.
 	NextCTE int
+	// Sequential: rows are to be computed one after the other, because their
+	// values come from sequences.
+	Sequential bool
 }
 
 // PlanKind is what running a plan does.

@@ -61,7 +61,7 @@ func datumNumber(d sqltype.Datum) (float64, bool) {
 			v += float64(d.S[i]) * scale
 		}
 		return v, true
-	case k == sqltype.KindInterval:
+	case k == sqltype.KindInterval, k == sqltype.KindUUID:
 		return 0, false
 	}
 	return float64(d.I), true

@@ -18,6 +18,8 @@ import (
 func CanCast(from, to Type) bool {
 	f, t := from.Kind, to.Kind
 	switch {
+	case f == KindEnum && t == KindEnum:
+		return from.Enum == to.Enum
 	case f == t, f == KindNull, t == KindVarchar, f == KindVarchar && t != KindNull:
 		return true
 	case f.IsNumeric() || f == KindBool:
@@ -154,6 +156,10 @@ func parseDatum(text string, t Type) (Datum, error) {
 		var s Span
 		s, err = ParseInterval(text)
 		d.Months, d.Days, d.I = s.Months, s.Days, s.Micros
+	case t.Kind == KindUUID:
+		d.Hi, d.I, err = ParseUUID(text)
+	case t.Kind == KindEnum:
+		d.I, err = t.Enum.parse(text)
 	default:
 		panic(fmt.Sprintf("sqltype: no text form for %s", t))
 	}
@@ -209,6 +215,10 @@ func (d Datum) Append(dst []byte) []byte {
 		return AppendTimestampTZ(dst, d.I)
 	case k == KindInterval:
 		return AppendInterval(dst, d.Span())
+	case k == KindUUID:
+		return AppendUUID(dst, d.Hi, d.I)
+	case k == KindEnum:
+		return append(dst, d.Type.Enum.Label(int(d.I))...)
 	}
 	panic(fmt.Sprintf("sqltype: no text form for %s", d.Type))
 }

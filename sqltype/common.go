@@ -14,7 +14,7 @@ package sqltype
 // A string meets only a string here. See CommonTypeLoose for literals.
 func CommonType(a, b Type) (Type, bool) {
 	if a.Kind == b.Kind {
-		return commonSameKind(a, b), true
+		return commonSameKind(a, b), a.Enum == b.Enum
 	}
 	if a.Kind > b.Kind {
 		a, b = b, a // the set is in an order that makes the rules one-sided

@@ -88,12 +88,17 @@ func FuzzParseDatum(f *testing.F) {
 }
 
 // allTypes has a type of every kind but NULL.
+var letters = &Enum{Name: "letter", labels: []string{"a", "b"}, place: map[string]int{"a": 0, "b": 1}}
+
 func allTypes() []Type {
 	var types []Type
 	for k := KindBool; k < numKinds; k++ {
 		t := Type{Kind: k}
 		if k == KindDecimal {
 			t = Decimal(20, 4)
+		}
+		if k == KindEnum {
+			t.Enum = letters
 		}
 		types = append(types, t)
 	}

@@ -55,6 +55,7 @@ var typeNames = map[string]Type{
 	"timestamp": Timestamp, "datetime": Timestamp, "timestamp without time zone": Timestamp, "timestamp_us": Timestamp,
 	"timestamptz": TimestampTZ, "timestamp with time zone": TimestampTZ,
 	"interval": Interval,
+	"uuid":     UUID, "guid": UUID,
 }
 
 // defaultDecimal is a DECIMAL without numbers: DuckDB's choice. PostgreSQL's

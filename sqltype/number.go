@@ -18,6 +18,8 @@ func typeWord(t Type) string {
 		return "double precision"
 	case KindDecimal:
 		return "numeric"
+	case KindEnum:
+		return t.String()
 	}
 	return strings.ToLower(t.Kind.String())
 }

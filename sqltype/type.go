@@ -31,6 +31,8 @@ const (
 	KindTimestamp
 	KindTimestampTZ
 	KindInterval
+	KindUUID
+	KindEnum
 	numKinds
 )
 
@@ -38,6 +40,7 @@ var kindNames = [numKinds]string{
 	"NULL", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT",
 	"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DECIMAL", "REAL", "DOUBLE",
 	"VARCHAR", "BLOB", "DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "INTERVAL",
+	"UUID", "ENUM",
 }
 
 func (k Kind) String() string {
@@ -53,6 +56,7 @@ type Type struct {
 	Precision uint8 // DECIMAL: total digits, 1 to 38
 	Scale     uint8 // DECIMAL: digits after the point, at most Precision
 	Length    int32 // VARCHAR(n), CHAR(n): declared length, kept for display and never enforced; 0 none
+	Enum      *Enum // ENUM: its labels
 }
 
 // The types that need no parameter.
@@ -76,6 +80,7 @@ var (
 	Timestamp   = Type{Kind: KindTimestamp}
 	TimestampTZ = Type{Kind: KindTimestampTZ}
 	Interval    = Type{Kind: KindInterval}
+	UUID        = Type{Kind: KindUUID}
 )
 
 // MaxPrecision is the most digits that a DECIMAL can have.
@@ -95,6 +100,8 @@ func (t Type) String() string {
 		return fmt.Sprintf("DECIMAL(%d,%d)", t.Precision, t.Scale)
 	case t.Kind == KindVarchar && t.Length > 0:
 		return fmt.Sprintf("VARCHAR(%d)", t.Length)
+	case t.Kind == KindEnum && t.Enum != nil:
+		return t.Enum.Name
 	}
 	return t.Kind.String()
 }
@@ -109,9 +116,10 @@ type Phys uint8
 //	I8 .. I64   1-8  signed integers; DATE (I32, days since 1970-01-01);
 //	                 TIME, TIMESTAMP, TIMESTAMPTZ (I64, microseconds);
 //	                 DECIMAL to 18 digits (I64, unscaled)
-//	U8 .. U64   1-8  unsigned integers
+//	U8 .. U64   1-8  unsigned integers; ENUM (U16, the label's place)
 //	F32 F64     4,8  REAL, DOUBLE
-//	I128       16    DECIMAL of 19 to 38 digits, unscaled, two's complement, low word first
+//	I128       16    DECIMAL of 19 to 38 digits, unscaled, two's complement, low word first;
+//	                 UUID, its first bit inverted so that the order is that of the bytes
 //	Str        16    VARCHAR, BLOB: a View (see package kernels)
 //	Span       16    INTERVAL: months int32, days int32, microseconds int64
 const (
@@ -157,7 +165,7 @@ func (t Type) Phys() Phys {
 		return PhysI64
 	case KindUint8:
 		return PhysU8
-	case KindUint16:
+	case KindUint16, KindEnum:
 		return PhysU16
 	case KindUint32:
 		return PhysU32
@@ -176,6 +184,8 @@ func (t Type) Phys() Phys {
 		return PhysStr
 	case KindInterval:
 		return PhysSpan
+	case KindUUID:
+		return PhysI128
 	}
 	panic("sqltype: no physical form for " + t.String())
 }

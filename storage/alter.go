@@ -20,7 +20,7 @@ func (x *Tx) alter(ctx context.Context, t *catalog.Table, f func(v *version, e *
 	if e == nil {
 		return nil, errNoTable(t.Schema, t.Name)
 	}
-	def := *e.def
+	def := *e.def // the transaction may have changed it since t
 	def.Columns, def.Indexes = slices.Clone(def.Columns), slices.Clone(def.Indexes)
 	if err := f(v, e, &def); err != nil {
 		return nil, err
@@ -77,21 +77,37 @@ func (x *Tx) AddColumn(ctx context.Context, t *catalog.Table, c catalog.Column, 
 	})
 }
 
-// DropColumn drops column i, which no index may need. Its values stay until the
-// table is dropped.
-func (x *Tx) DropColumn(ctx context.Context, t *catalog.Table, i int) (*catalog.Table, error) {
-	return x.alter(ctx, t, func(_ *version, _ *entry, def *catalog.Table) error {
-		if len(def.Columns) == 1 {
-			return sqltype.Errorf(sqltype.CodeNotSupported, "cannot drop the only column of relation \"%s\"", def.Name)
+// DropColumn drops column i with the indexes and keys that it is of; foreign
+// keys of other tables that name it are dropped if how says so. Its values stay
+// until the table is dropped.
+func (x *Tx) DropColumn(ctx context.Context, t *catalog.Table, i int, how OnDependents) (*catalog.Table, error) {
+	if len(t.Columns) == 1 {
+		return nil, sqltype.Errorf(sqltype.CodeNotSupported, "cannot drop the only column of relation \"%s\"", t.Name)
+	}
+	for _, k := range t.Foreign {
+		if slices.Contains(k.Columns, t.Columns[i].ID) {
+			if _, err := x.DropConstraint(ctx, t, k.Name, how); err != nil {
+				return nil, err
+			}
+		}
+	}
+	of := func(d *catalog.Index) bool {
+		return slices.ContainsFunc(d.Keys, func(k catalog.IndexKey) bool { return k.Column == i })
+	}
+	if err := x.dropIndexes(ctx, t, how, of); err != nil {
+		return nil, err
+	}
+	return x.alter(ctx, t, func(v *version, _ *entry, def *catalog.Table) error {
+		for n, q := range v.sequences {
+			if q.def.Owner == def.ID && q.def.OwnerColumn == def.Columns[i].ID {
+				delete(v.sequences, n)
+			}
 		}
 		for n, d := range def.Indexes {
 			moved := *d
 			moved.Keys = slices.Clone(d.Keys)
 			for k := range moved.Keys {
-				switch at := &moved.Keys[k].Column; {
-				case *at == i:
-					return sqltype.Errorf("2BP01", "cannot drop column \"%s\": index \"%s\" needs it", def.Columns[i].Name, d.Name)
-				case *at > i:
+				if at := &moved.Keys[k].Column; *at > i {
 					*at--
 				}
 			}
@@ -106,6 +122,38 @@ func (x *Tx) DropColumn(ctx context.Context, t *catalog.Table, i int) (*catalog.
 func (x *Tx) SetDefault(ctx context.Context, t *catalog.Table, i int, text string) (*catalog.Table, error) {
 	return x.alter(ctx, t, func(_ *version, _ *entry, def *catalog.Table) error {
 		def.Columns[i].Default = text
+		return nil
+	})
+}
+
+// Redefine changes the definition of a table by f, which gets a copy with slices
+// of its own. What is stored is not looked at.
+func (x *Tx) Redefine(ctx context.Context, t *catalog.Table, f func(def *catalog.Table)) (*catalog.Table, error) {
+	return x.alter(ctx, t, func(_ *version, _ *entry, def *catalog.Table) error {
+		f(def)
+		return nil
+	})
+}
+
+// MoveTable puts a table into another schema, with its indexes and sequences.
+func (x *Tx) MoveTable(ctx context.Context, t *catalog.Table, schema string) (*catalog.Table, error) {
+	return x.alter(ctx, t, func(v *version, e *entry, def *catalog.Table) error {
+		to, err := x.schemaFor(v, schema, false)
+		if err != nil {
+			return err
+		}
+		if err := v.free(to, def.Name); err != nil {
+			return err
+		}
+		for n, q := range v.sequences {
+			if q.def.Owner == def.ID {
+				moved := *q.def
+				moved.Schema = to
+				delete(v.sequences, n)
+				v.sequences[nameOf(to, moved.Name)] = &sequence{&moved, q.state}
+			}
+		}
+		def.Schema = to
 		return nil
 	})
 }
@@ -130,10 +178,10 @@ func (x *Tx) CreateView(ctx context.Context, w catalog.View, how OnExisting) err
 	if err != nil {
 		return err
 	}
-	if w.Schema, err = v.schemaFor(w.Schema, w.Temp); err != nil {
+	if w.Schema, err = x.schemaFor(v, w.Schema, w.Temp); err != nil {
 		return err
 	}
-	w.Temp = w.Schema == Temp
+	w.Temp = w.Schema == x.session.temp
 	n := nameOf(w.Schema, w.Name)
 	if how != Replace || v.views[n] == nil {
 		if err := v.free(w.Schema, w.Name); err != nil {
@@ -160,54 +208,11 @@ func (x *Tx) DropView(ctx context.Context, schema, object string) error {
 	if err != nil {
 		return err
 	}
-	w, ok := find(v.views, schema, object)
+	w, ok := find(v.views, x.session, schema, object)
 	if !ok {
 		return sqltype.Errorf(sqltype.CodeUndefinedTable, "view \"%s\" does not exist", object)
 	}
 	delete(v.views, nameOf(w.Schema, w.Name))
-	x.defined(v)
-	return nil
-}
-
-// CreateSchema makes an empty schema.
-func (x *Tx) CreateSchema(ctx context.Context, schema string) error {
-	v, err := x.define(ctx)
-	if err != nil {
-		return err
-	}
-	schema = strings.ToLower(schema)
-	if v.schemas[schema] {
-		return sqltype.Errorf("42P06", "schema \"%s\" already exists", schema)
-	}
-	v.schemas[schema] = true
-	x.defined(v)
-	return nil
-}
-
-// DropSchema drops an empty schema.
-func (x *Tx) DropSchema(ctx context.Context, schema string) error {
-	v, err := x.define(ctx)
-	if err != nil {
-		return err
-	}
-	schema = strings.ToLower(schema)
-	switch {
-	case schema == Main || schema == Temp:
-		return sqltype.Errorf(sqltype.CodeWrongObject, "schema \"%s\" cannot be dropped", schema)
-	case !v.schemas[schema]:
-		return sqltype.Errorf("3F000", "schema \"%s\" does not exist", schema)
-	}
-	for n := range v.tables {
-		if n.schema == schema {
-			return sqltype.Errorf("2BP01", "cannot drop schema \"%s\": table \"%s\" is in it", schema, n.object)
-		}
-	}
-	for n := range v.views {
-		if n.schema == schema {
-			return sqltype.Errorf("2BP01", "cannot drop schema \"%s\": view \"%s\" is in it", schema, n.object)
-		}
-	}
-	delete(v.schemas, schema)
 	x.defined(v)
 	return nil
 }

@@ -53,6 +53,7 @@ func (s *Statement) append(d *table, t *catalog.Table, b *arrow.Batch) (arrow.Sp
 	}
 	s.changed = true
 	s.tx.tx.Log(&inserted{d, s.tx.tx, span})
+	s.noteAdded(d, t, span)
 	if !slices.Contains(s.grown, d) {
 		s.grown = append(s.grown, d)
 	}
@@ -111,7 +112,26 @@ func (s *Statement) Delete(ctx context.Context, _ device.Stream, t *catalog.Tabl
 		s.tx.tx.UndoTo(mark)
 		return 0, err
 	}
+	s.noteRemoved(d, t, picked(rows, gone), nil)
 	return int64(len(gone)), nil
+}
+
+// rowsOf are the ids of a span's rows.
+func rowsOf(span arrow.Span) []int64 {
+	rows := make([]int64, span.Hi-span.Lo)
+	for i := range rows {
+		rows[i] = span.FirstRow() + int64(i)
+	}
+	return rows
+}
+
+// picked are the rows at some places.
+func picked(rows []int64, at []int) []int64 {
+	out := make([]int64, len(at))
+	for i, k := range at {
+		out[i] = rows[k]
+	}
+	return out
 }
 
 // remove stamps deaths, and returns the places in rows of those that were alive.
@@ -161,7 +181,10 @@ func (s *Statement) Update(ctx context.Context, _ device.Stream, t *catalog.Tabl
 			}
 		}
 		if err == nil {
-			_, err = s.append(d, t, b)
+			var span arrow.Span
+			if span, err = s.append(d, t, b); err == nil {
+				s.noteRemoved(d, t, picked(rows, gone), rowsOf(span))
+			}
 		}
 	}
 	if err != nil {
@@ -195,10 +218,7 @@ func (c *inserted) Commit(version uint64) {
 func (c *inserted) Undo() {
 	c.data.mu.Lock()
 	defer c.data.mu.Unlock()
-	rows := make([]int64, c.span.Hi-c.span.Lo)
-	for i := range rows {
-		rows[i] = c.span.FirstRow() + int64(i)
-	}
+	rows := rowsOf(c.span)
 	for _, x := range c.data.list() {
 		keys, _ := x.keysOf(c.span.Segment, c.span.Lo, c.span.Hi)
 		c.data.erase(x, keys, rows)

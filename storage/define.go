@@ -97,20 +97,21 @@ func (c unindexed) Commit(version uint64) { c.tx.tx.RetireAt(version, c.indexed.
 func (c unindexed) Undo() {}
 
 // CreateTable makes a table from t, whose IDs are given here: t.Columns[i].ID
-// is i. An empty schema is Main, or Temp if t.Temp. Indexes without a name get
+// is i. An empty schema is the session's first, or that of its temporary
+// objects if t.Temp. Indexes without a name get
 // PostgreSQL's.
 func (x *Tx) CreateTable(ctx context.Context, t catalog.Table) (*catalog.Table, error) {
 	v, err := x.define(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if t.Schema, err = v.schemaFor(t.Schema, t.Temp); err != nil {
+	if t.Schema, err = x.schemaFor(v, t.Schema, t.Temp); err != nil {
 		return nil, err
 	}
 	if err := v.free(t.Schema, t.Name); err != nil {
 		return nil, err
 	}
-	t.Temp = t.Schema == Temp
+	t.Temp = t.Schema == x.session.temp
 	t.ID = catalog.TableID(x.store.nextID.Add(1))
 	t.Columns = slices.Clone(t.Columns)
 	var types []sqltype.Type
@@ -157,15 +158,24 @@ func kindOf(kind string) string {
 	return fmt.Sprintf("btree (for %s)", strings.ToLower(kind))
 }
 
-// schemaFor is the schema for a new object.
-func (v *version) schemaFor(schema string, temp bool) (string, error) {
-	switch {
-	case schema == "" && temp:
-		return Temp, nil
-	case schema == "":
-		return Main, nil
-	}
+// schemaFor is the schema for a new object. That of temporary objects is made
+// when it is needed.
+func (x *Tx) schemaFor(v *version, schema string, temp bool) (string, error) {
 	schema = strings.ToLower(schema)
+	switch {
+	case temp && schema == "", isTemp(schema), schema == x.session.temp:
+		v.schemas[x.session.temp] = true
+		return x.session.temp, nil
+	case temp:
+		return "", sqltype.Errorf("42P16", "a temporary object cannot be in schema \"%s\"", schema)
+	case schema == "":
+		for _, s := range x.session.Path() {
+			if v.schemas[s] {
+				return s, nil
+			}
+		}
+		return "", sqltype.Errorf("3F000", "no schema has been selected to create in")
+	}
 	if !v.schemas[schema] {
 		return "", sqltype.Errorf("3F000", "schema \"%s\" does not exist", schema)
 	}
@@ -175,7 +185,7 @@ func (v *version) schemaFor(schema string, temp bool) (string, error) {
 // free reports an error when there is a table or view of that name.
 func (v *version) free(schema, object string) error {
 	n := nameOf(schema, object)
-	if v.tables[n] != nil || v.views[n] != nil {
+	if v.tables[n] != nil || v.views[n] != nil || v.sequences[n] != nil {
 		return sqltype.Errorf(sqltype.CodeDuplicateTable, "relation \"%s\" already exists", object)
 	}
 	return nil
@@ -184,7 +194,7 @@ func (v *version) free(schema, object string) error {
 // findIndex is an index and its table by name.
 func (v *version) findIndex(schema, object string) (*entry, *catalog.Index) {
 	for _, e := range v.tables {
-		if schema != "" && !strings.EqualFold(e.def.Schema, schema) || schema == "" && e.def.Schema != Main && e.def.Schema != Temp {
+		if e.def.Schema != schema {
 			continue
 		}
 		for _, d := range e.def.Indexes {
@@ -228,17 +238,26 @@ func (v *version) indexName(t *catalog.Table, d *catalog.Index) string {
 	return s
 }
 
-// DropTable drops a table with its indexes.
-func (x *Tx) DropTable(ctx context.Context, schema, object string) error {
+// DropTable drops a table with its indexes and sequences. Foreign keys of other
+// tables that name it are dropped if how says so.
+func (x *Tx) DropTable(ctx context.Context, schema, object string, how OnDependents) error {
 	v, err := x.define(ctx)
 	if err != nil {
 		return err
 	}
-	e, ok := find(v.tables, schema, object)
+	e, ok := find(v.tables, x.session, schema, object)
 	if !ok {
 		return errNoTable(schema, object)
 	}
+	if err := v.unreferenced(e.def, how); err != nil {
+		return err
+	}
 	v.remove(e)
+	for n, q := range v.sequences {
+		if q.def.Owner == e.def.ID {
+			delete(v.sequences, n)
+		}
+	}
 	x.tx.Log(dropped{x, e.data})
 	x.defined(v)
 	return nil
@@ -351,9 +370,23 @@ func (x *Tx) DropIndex(ctx context.Context, schema, object string) error {
 	if err != nil {
 		return err
 	}
-	e, d := v.findIndex(schema, object)
+	var e *entry
+	var d *catalog.Index
+	for _, in := range x.session.search(schema) {
+		if e, d = v.findIndex(in, object); e != nil {
+			break
+		}
+	}
 	if e == nil {
 		return errNoIndex(object)
+	}
+	if slices.ContainsFunc(e.def.Foreign, func(k *catalog.ForeignKey) bool { return k.Name == d.Name }) {
+		return sqltype.Errorf("2BP01", "cannot drop index \"%s\": a foreign key of table \"%s\" needs it", d.Name, e.def.Name)
+	}
+	for _, ref := range v.references(e.def.ID) {
+		if d.Unique && isKeyOf(e.def, d, ref.key) {
+			return sqltype.Errorf("2BP01", "cannot drop index \"%s\": constraint \"%s\" of table \"%s\" needs it", d.Name, ref.key.Name, ref.child.def.Name)
+		}
 	}
 	if d.Primary {
 		return sqltype.Errorf("2BP01", "cannot drop index \"%s\": the primary key of table \"%s\" needs it", d.Name, e.def.Name)

@@ -123,7 +123,7 @@ func TestMemoryLimit(t *testing.T) {
 	require.NotZero(t, len(d.rows(tab)))
 	require.Zero(t, len(d.rows(tab))%100)
 	x := d.Begin()
-	require.NoError(t, x.DropTable(ctx, "", "t"))
+	require.NoError(t, x.DropTable(ctx, "", "t", storage.KeepThem))
 	require.NoError(t, x.Commit())
 	require.Zero(t, s.Bytes())
 }

@@ -19,7 +19,9 @@ type Statement struct {
 	snap    arrow.Snap // without segments
 	pending []pending  // appended, and not in the indexes yet
 	grown   []*table   // tables that were appended to
-	changed bool       // there is something to undo
+	added   []addedKeys
+	removed []removedKeys
+	changed bool // there is something to undo
 }
 
 // data is the storage of a table as the transaction sees it.
@@ -136,19 +138,32 @@ func probePrefix(ctx context.Context, x *tableIndex, found heap.Snapshot, snap *
 	return probe, rows, nil
 }
 
+// Flush enters what waited into the indexes, so that their constraints hold. No
+// change of the statement comes after it.
+func (s *Statement) Flush(ctx context.Context) error {
+	for i := range s.pending {
+		if err := s.pending[i].flush(ctx, s); err != nil {
+			return err
+		}
+	}
+	s.pending = nil
+	return nil
+}
+
 // End finishes the statement: constraints that waited are checked. When that
 // fails the statement is undone.
 func (s *Statement) End(ctx context.Context) error {
 	if s.tx.open == s {
 		s.tx.open = nil
 	}
-	for i := range s.pending {
-		if err := s.pending[i].flush(ctx, s); err != nil {
-			s.Undo()
-			return err
-		}
+	err := s.Flush(ctx)
+	if err == nil {
+		err = s.CheckKeys(ctx)
 	}
-	s.pending = nil
+	if err != nil {
+		s.Undo()
+		return err
+	}
 	for _, t := range s.grown {
 		t.rows.Encode(s.snap.Own)
 	}
@@ -161,7 +176,7 @@ func (s *Statement) Undo() {
 	if s.tx.open == s {
 		s.tx.open = nil
 	}
-	s.pending, s.grown = nil, nil
+	s.pending, s.grown, s.added, s.removed = nil, nil, nil, nil
 	if s.changed { // a reader's end must not take back what came after its start
 		s.tx.RollbackTo(s.start)
 	}

@@ -20,7 +20,8 @@ type Store struct {
 	manager *txn.Manager
 	version atomic.Pointer[version]
 	defines chan struct{} // holds a token while no transaction defines things
-	nextID  atomic.Uint32 // of tables and indexes
+	session *Session      // of transactions without one
+	nextID  atomic.Uint32 // of tables, indexes, sequences and sessions
 
 	mu     sync.Mutex
 	tables map[*table]struct{} // all whose memory is held
@@ -40,6 +41,7 @@ func Open(m device.Allocator, o Options) *Store {
 		defines: make(chan struct{}, 1),
 		tables:  map[*table]struct{}{},
 	}
+	s.session = s.NewSession()
 	s.version.Store(newVersion(s))
 	s.defines <- struct{}{}
 	return s
@@ -60,14 +62,18 @@ func (s *Store) Close() {
 // Bytes is the memory that tables and indexes hold.
 func (s *Store) Bytes() int64 { return s.memory.Used() }
 
-// Reader is the catalogue as the next transaction would see it.
-func (s *Store) Reader() catalog.Reader { return s.version.Load() }
+// Reader is the catalogue as the next transaction of a session would see it.
+func (s *Store) Reader(o *Session) catalog.Reader { return sight{s.version.Load(), o} }
 
-// Begin starts a transaction.
-func (s *Store) Begin() *Tx {
+// Begin starts a transaction without a session: what it makes that is temporary
+// goes with nobody.
+func (s *Store) Begin() *Tx { return s.BeginIn(s.session) }
+
+// BeginIn starts a transaction of a session.
+func (s *Store) BeginIn(o *Session) *Tx {
 	// The version of the catalogue is read with the clock standing still: a
 	// commit publishes both under the manager's lock.
-	x := &Tx{store: s}
+	x := &Tx{store: s, session: o}
 	x.tx = s.manager.BeginWith(func() { x.version = s.version.Load() })
 	return x
 }

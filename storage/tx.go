@@ -14,13 +14,14 @@ import (
 type Tx struct {
 	store   *Store
 	tx      *txn.Tx
+	session *Session
 	version *version // the catalogue that the transaction sees
 	defines bool     // it holds the right to define things
 	open    *Statement
 }
 
 // Reader is the catalogue as the transaction sees it.
-func (x *Tx) Reader() catalog.Reader { return x.version }
+func (x *Tx) Reader() catalog.Reader { return sight{x.version, x.session} }
 
 // Commit ends the transaction; an open statement is ended first.
 func (x *Tx) Commit() error {

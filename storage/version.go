@@ -2,28 +2,26 @@ package storage
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/sqltype"
 )
 
-// The schemas that are always there. An empty schema name finds Temp's objects
-// before Main's.
-const (
-	Main = "main"
-	Temp = "temp"
-)
+// Main is the schema that is always there.
+const Main = "main"
 
 // version is one state of the catalogue. It is immutable once published: a
 // definition clones it first.
 type version struct {
-	store   *Store
-	schemas map[string]bool
-	tables  map[name]*entry
-	views   map[name]*catalog.View
-	byID    map[catalog.TableID]*entry
+	store     *Store
+	schemas   map[string]bool // those of temporary objects too
+	tables    map[name]*entry
+	views     map[name]*catalog.View
+	sequences map[name]*sequence
+	types     map[name]*catalog.UserType
+	functions map[name][]*catalog.Function
+	byID      map[catalog.TableID]*entry
 }
 
 // name is an object's schema and name, in lower case.
@@ -36,12 +34,14 @@ type entry struct {
 }
 
 func newVersion(s *Store) *version {
-	return &version{store: s, schemas: map[string]bool{Main: true, Temp: true},
-		tables: map[name]*entry{}, views: map[name]*catalog.View{}, byID: map[catalog.TableID]*entry{}}
+	return &version{store: s, schemas: map[string]bool{Main: true},
+		tables: map[name]*entry{}, views: map[name]*catalog.View{}, sequences: map[name]*sequence{},
+		types: map[name]*catalog.UserType{}, functions: map[name][]*catalog.Function{}, byID: map[catalog.TableID]*entry{}}
 }
 
 func (v *version) clone() *version {
-	return &version{v.store, maps.Clone(v.schemas), maps.Clone(v.tables), maps.Clone(v.views), maps.Clone(v.byID)}
+	return &version{v.store, maps.Clone(v.schemas), maps.Clone(v.tables), maps.Clone(v.views), maps.Clone(v.sequences),
+		maps.Clone(v.types), maps.Clone(v.functions), maps.Clone(v.byID)}
 }
 
 func (v *version) put(e *entry) {
@@ -56,52 +56,6 @@ func (v *version) remove(e *entry) {
 
 func nameOf(schema, object string) name {
 	return name{strings.ToLower(schema), strings.ToLower(object)}
-}
-
-// find looks an object up in m, an empty schema meaning first Temp and then Main.
-func find[T any](m map[name]T, schema, object string) (T, bool) {
-	if schema != "" {
-		x, ok := m[nameOf(schema, object)]
-		return x, ok
-	}
-	if x, ok := m[nameOf(Temp, object)]; ok {
-		return x, true
-	}
-	x, ok := m[nameOf(Main, object)]
-	return x, ok
-}
-
-// Table is the table of that name.
-func (v *version) Table(schema, object string) (*catalog.Table, bool) {
-	e, ok := find(v.tables, schema, object)
-	if !ok {
-		return nil, false
-	}
-	return e.def, true
-}
-
-// View is the view of that name.
-func (v *version) View(schema, object string) (*catalog.View, bool) {
-	return find(v.views, schema, object)
-}
-
-// Names lists tables and views; outside of Main and Temp with their schema.
-func (v *version) Names() []string {
-	var all []string
-	add := func(schema, object string) {
-		if schema != Main && schema != Temp {
-			object = schema + "." + object
-		}
-		all = append(all, object)
-	}
-	for _, e := range v.tables {
-		add(e.def.Schema, e.def.Name)
-	}
-	for _, w := range v.views {
-		add(w.Schema, w.Name)
-	}
-	slices.Sort(all)
-	return all
 }
 
 // Stats are the statistics of a table.

@@ -33,7 +33,7 @@ func TestParsed(t *testing.T) {
 func TestErrorPosition(t *testing.T) {
 	for text, pos := range map[string]int{
 		"SELECT 1; SELECT a FROM t WHERE x y":     34,
-		"SELECT 1; CREATE TABLE t (a wibble)":     28,
+		"SELECT 1; CREATE TABLE t (a int(1,2))":   28,
 		"SELECT 1; CREATE VIEW v AS SELECT a b c": 38,
 		"SELECT 1; EXPLAIN SELECT a b c":          29,
 	} {

@@ -106,6 +106,8 @@ func ArrowType(t sqltype.Type) arrow.DataType {
 		return &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
 	case sqltype.KindInterval:
 		return arrow.FixedWidthTypes.MonthDayNanoInterval
+	case sqltype.KindUUID, sqltype.KindEnum: // their text
+		return arrow.BinaryTypes.String
 	}
 	panic(fmt.Sprintf("arrow: no Arrow type for %s", t))
 }
