@@ -1,6 +1,9 @@
 package lsm
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index"
 )
@@ -11,6 +14,9 @@ const (
 	// packSegments are put together when they then are fewer: none of so many
 	// may be saved, so a clean index is 98 % full.
 	packSegments = 64
+	// What a clean index's store holds and does not use.
+	looseBytes = 256 << 10
+	looseShare = 32
 )
 
 // Prune moves entries of the newest run down to the next one, until there is one
@@ -31,7 +37,11 @@ func (c *draft) clean() (changed bool, err error) {
 		from, to := c.newest()
 		if to < 0 {
 			packed, err := c.pack(from)
-			return changed || packed, err
+			if err != nil || packed {
+				return true, err
+			}
+			moved, err := c.gather(from)
+			return changed || moved, err
 		}
 		changed = true
 		if err := c.drain(from, to); err != nil {
@@ -77,6 +87,36 @@ func (c *draft) pack(list int) (changed bool, err error) {
 		}
 		c.release(mark)
 		c.set(list, at, at+len(some), made)
+		changed = true
+	}
+	return changed, nil
+}
+
+// gather moves the segments of the only run that lie highest in the store to
+// free places further down, when the store holds much more than is in use: so
+// that its last blocks become empty, and go.
+func (c *draft) gather(list int) (changed bool, err error) {
+	held, used := c.x.store.Bytes()
+	if list < 0 || held-used <= max(looseBytes, used/looseShare) {
+		return false, nil
+	}
+	l := c.lists[list].segments
+	order := make([]int, len(l))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(l[j].pages[0], l[i].pages[0]) })
+	for _, i := range order[:min(len(order), packSegments)] {
+		mark := len(c.room)
+		made, err := c.seal([]part{l[i].part})
+		if err != nil {
+			return false, err
+		}
+		c.release(mark)
+		if made[0].pages[0] > l[i].pages[0] {
+			break
+		}
+		c.set(list, i, i+1, made)
 		changed = true
 	}
 	return changed, nil
