@@ -248,8 +248,8 @@ func (c *collected) merge(s device.Stream, o *collected, to device.Ptr) error {
 	cut := slicer{mem: c.env.Memory}
 	defer cut.release()
 	all := o.rows.all()
-	for lo := 0; lo < o.rows.n; lo += mergeRows {
-		b, err := cut.batch(s, all, lo, min(o.rows.n, lo+mergeRows))
+	return kernels.Pieces(s, o.rows.n, func(lo, hi int) error {
+		b, err := cut.batch(s, all, lo, hi)
 		if err != nil {
 			return err
 		}
@@ -262,15 +262,12 @@ func (c *collected) merge(s device.Stream, o *collected, to device.Ptr) error {
 			return err
 		}
 		b.Columns[0].Vec = v
-		if err := c.insert(s, b); err != nil {
-			return err
-		}
-	}
-	return nil
+		return c.insert(s, b)
+	})
 }
 
 // sort puts the rows in order, by group first.
-func (c *collected) sort(s device.Stream, check func() error) (in kernels.Collected, err error) {
+func (c *collected) sort(s device.Stream) (in kernels.Collected, err error) {
 	col := func(i int) kernels.SortColumn {
 		a := c.rows.column(i)
 		return kernels.SortColumn{Vec: a.Vec, Phys: a.Type.Phys()}
@@ -293,14 +290,14 @@ func (c *collected) sort(s device.Stream, check func() error) (in kernels.Collec
 	if err != nil {
 		return in, err
 	}
-	err = kernels.Sort(s, by, n, in.Rows, tmp, check)
+	err = kernels.Sort(s, by, n, in.Rows, tmp)
 	c.scratch.Release()
 	return in, err
 }
 
 // cut keeps one row of each group.
 func (c *collected) cut(s device.Stream) error {
-	in, err := c.sort(s, nil)
+	in, err := c.sort(s)
 	if err != nil {
 		return err
 	}
@@ -339,7 +336,7 @@ func (c *collected) finish(ctx context.Context, s device.Stream, groups int) err
 	}
 	var in kernels.Collected
 	if c.rows.n > 0 {
-		if in, err = c.sort(s, ctx.Err); err != nil {
+		if in, err = c.sort(s); err != nil {
 			return err
 		}
 	}

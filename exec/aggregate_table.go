@@ -153,9 +153,6 @@ func (t *aggTable) note(s device.Stream, i int, ids device.Ptr, src kernels.Vec,
 	return t.seen[i].Find(s, []kernels.Vec{{Data: ids}, src}, n, out)
 }
 
-// mergeRows is how many groups are merged at a time; a multiple of 64.
-const mergeRows = 1 << 14
-
 // merge adds the groups of another worker's table.
 func (t *aggTable) merge(s device.Stream, o *aggTable) error {
 	var all arrow.Slab // the number here of each group of o
@@ -170,8 +167,7 @@ func (t *aggTable) merge(s device.Stream, o *aggTable) error {
 	if err := kernels.Zero(s, to, 4*n); err != nil {
 		return err
 	}
-	for lo := 0; lo < n; lo += mergeRows {
-		hi := min(n, lo+mergeRows)
+	err = kernels.Pieces(s, n, func(lo, hi int) error {
 		var ids device.Ptr
 		if t.groups != nil {
 			keys, err := k.read(s, t.env.Memory, o.groups, &o.layout, lo, hi)
@@ -196,6 +192,10 @@ func (t *aggTable) merge(s device.Stream, o *aggTable) error {
 				return err
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	for i, c := range t.kept {
 		if err := c.merge(s, o.kept[i], to); err != nil {
@@ -213,8 +213,7 @@ func (t *aggTable) mergePairs(s device.Stream, o *aggTable, to device.Ptr, k *ke
 		if t.seen[i] == nil {
 			continue
 		}
-		for lo, n := 0, o.seen[i].Len(); lo < n; lo += mergeRows {
-			hi := min(n, lo+mergeRows)
+		err := kernels.Pieces(s, o.seen[i].Len(), func(lo, hi int) error {
 			keys, err := k.read(s, t.env.Memory, o.seen[i], &o.pairs[i], lo, hi)
 			if err != nil {
 				return err
@@ -227,9 +226,10 @@ func (t *aggTable) mergePairs(s device.Stream, o *aggTable, to device.Ptr, k *ke
 			if err := kernels.Gather(s, 4, &v, kernels.Vec{Data: to}, keys[0].Data, hi-lo); err != nil {
 				return err
 			}
-			if err := t.note(s, i, ids, keys[1], hi-lo); err != nil {
-				return err
-			}
+			return t.note(s, i, ids, keys[1], hi-lo)
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -251,16 +251,16 @@ func (t *aggTable) settle(ctx context.Context, s device.Stream) error {
 		if t.seen[i] == nil {
 			continue
 		}
-		for lo, n := 0, t.seen[i].Len(); lo < n; lo += mergeRows {
-			hi := min(n, lo+mergeRows)
+		err := kernels.Pieces(s, t.seen[i].Len(), func(lo, hi int) error {
 			keys, err := k.read(s, t.env.Memory, t.seen[i], &t.pairs[i], lo, hi)
 			if err != nil {
 				return err
 			}
 			in := kernels.AggInput{Src: keys[1], IDs: keys[0].Data, Groups: t.len(), Heap: t.heap}
-			if err := t.spec.states[i].agg.Update(s, t.states[i].Ptr(), in, hi-lo); err != nil {
-				return err
-			}
+			return t.spec.states[i].agg.Update(s, t.states[i].Ptr(), in, hi-lo)
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -261,5 +261,5 @@ func sortStore(ctx context.Context, w *worker, rows *rowStore, keys []planner.So
 	if err != nil {
 		return err
 	}
-	return kernels.Sort(w.stream, cols, rows.n, idx, tmp, ctx.Err)
+	return kernels.Sort(w.stream, cols, rows.n, idx, tmp)
 }

@@ -3,7 +3,9 @@ package kernels
 import (
 	"cmp"
 	"encoding/binary"
+	"math/bits"
 	"slices"
+	"sort"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/sqltype"
@@ -17,332 +19,298 @@ type SortColumn struct {
 	NullsFirst bool
 }
 
+// sortPart is what a pass of a sort looks at: a word of a column's values, or
+// what tells apart values of equal words.
+type sortPart uint32
+
+// The words of a value are 0, 1, ...
+const (
+	partLength sortPart = 1<<32 - 1 - iota // of strings that are equal but for zeros at the end
+	partNull                               // whether there is a value
+)
+
 type sortArgs struct {
 	Columns []SortColumn
-	Rows    device.Ptr // numbers, in order on return
-	Keys    device.Ptr // room for a sortEntry a row
+	Pairs   device.Ptr // a Pair a row: a word of the row, and its number
+	Other   device.Ptr // as many
+	Edges   device.Ptr // of each piece: where its first run begins
+	Longs   device.Ptr // of each piece: where a long run begins that is its last one, or N
+	Ties    device.Ptr // of each piece: a tieCount
+	Rows    device.Ptr
 	N       int64
-	Pause   *pause
+	Piece   int64
+	First   int64 // of the launch
+	Column  uint32
+	Part    sortPart
 }
 
-// pause asks, now and then in the course of a long launch, whether to go on.
-type pause struct {
-	check func() error // nil: always
-	err   error
-	left  int // work until the next question
-}
-
-// pauseWork is how many steps of some ten nanoseconds are done between two questions.
-const pauseWork = 1 << 16
-
-// ended counts work, and reports that it is to be given up.
-func (p *pause) ended(work int) bool {
-	if p.left -= work; p.left > 0 || p.check == nil || p.err != nil {
-		return p.err != nil
-	}
-	p.left = pauseWork
-	p.err = p.check()
-	return p.err != nil
-}
-
-// sortEntry is the first column's order as a number, and a row.
-type sortEntry struct {
-	key uint64
-	row uint32
-	_   uint32
-}
+var (
+	sortBegin = &device.Kernel[sortArgs]{Name: "sort_begin", Split: spreadSplit, Host: sortBeginHost}
+	sortWords = &device.Kernel[sortArgs]{Name: "sort_words", Split: spreadSplit, Host: sortWordsHost}
+	sortEdges = &device.Kernel[sortArgs]{Name: "sort_edges", Host: sortEdgesHost}
+	sortRuns  = &device.Kernel[sortArgs]{Name: "sort_runs", Split: spreadSplit, Host: sortRunsHost}
+	sortTies  = &device.Kernel[sortArgs]{Name: "sort_ties", Split: spreadSplit, Host: sortTiesHost}
+	sortRows  = &device.Kernel[sortArgs]{Name: "sort_rows", Split: spreadSplit, Host: sortRowsHost}
+)
 
 // SortBytes is the room that Sort needs for n rows.
-func SortBytes(n int) int { return n * 32 }
-
-var sortRows = &device.Kernel[sortArgs]{Name: "sort", Host: sortHost}
+func SortBytes(n int) int { return 32*n + spreadTables(n) + (n/64+2)*(8+tieBytes) }
 
 // Sort writes the numbers of n rows (uint32) to rows, ordered by the columns,
 // and by number where all are equal: the sort is stable. scratch has SortBytes.
-// check, unless it is nil, is asked every few milliseconds; its error ends the sort.
-func Sort(s device.Stream, cols []SortColumn, n int, rows, scratch device.Ptr, check func() error) error {
-	p := &pause{check: check}
-	err := device.Launch(s, sortRows, n, sortArgs{Columns: cols, Rows: rows, Keys: scratch, N: int64(n), Pause: p})
-	if err == nil {
-		err = p.err
+//
+//	rows ── by the first word of the first column ──▶ runs of rows with equal words
+//	     short runs, many a launch ── by what comes next, in cache ──▶ done
+//	     a long run ── by what comes next, as all rows before ──▶ runs
+func Sort(s device.Stream, cols []SortColumn, n int, rows, scratch device.Ptr) error {
+	if n == 0 {
+		return nil
 	}
-	return err
+	p := &sorter{s: s, spread: spreader{s: s, piece: PieceItems(s)}}
+	a := sortArgs{Columns: cols, Pairs: scratch, Rows: rows, Piece: int64(p.spread.piece)}
+	a.Other = a.Pairs + device.Ptr(16*n)
+	p.spread.tables = a.Other + device.Ptr(16*n)
+	a.Edges = p.spread.tables + device.Ptr(spreadTables(n))
+	a.Longs = a.Edges + device.Ptr(4*(n/64+2))
+	a.Ties = a.Longs + device.Ptr(4*(n/64+2))
+	if err := p.launch(sortBegin, a, 0, n); err != nil {
+		return err
+	}
+	if len(cols) > 0 {
+		if err := p.order(a, 0, n); err != nil {
+			return err
+		}
+	}
+	return p.launch(sortRows, a, 0, n)
 }
 
-func sortHost(a *sortArgs, lo, hi int) {
-	both := device.View[sortEntry](a.Keys, 2*hi)
-	entries := both[:hi:hi]
-	for i := range entries {
-		entries[i].row = uint32(i)
-		if i%pauseWork == 0 && a.Pause.ended(pauseWork) {
-			return
+// sorter is a sort under way.
+type sorter struct {
+	s      device.Stream
+	spread spreader
+}
+
+// launch launches a kernel over rows lo to hi, a piece for each core at a time.
+func (p *sorter) launch(k *device.Kernel[sortArgs], a sortArgs, lo, hi int) error {
+	size := p.spread.piece * max(1, p.s.Device().Traits().Streams)
+	return piecesOf(size, hi-lo, func(from, to int) error {
+		a.First = int64(lo + from)
+		return device.Launch(p.s, k, to-from, a)
+	})
+}
+
+// order orders rows lo to hi, which are in the order of their numbers and equal
+// in what comes before a's part of its column.
+func (p *sorter) order(a sortArgs, lo, hi int) error {
+	if err := p.launch(sortWords, a, lo, hi); err != nil {
+		return err
+	}
+	at := device.Ptr(16 * lo)
+	if err := p.spread.order(a.Pairs+at, a.Other, hi-lo, true); err != nil {
+		return err
+	}
+	long, err := p.runs(a, lo, hi)
+	if err != nil {
+		return err
+	}
+	for _, r := range long {
+		next, done, err := p.next(a, r[0], r[1])
+		if err != nil {
+			return err
+		}
+		if !done {
+			if err := p.order(next, r[0], r[1]); err != nil {
+				return err
+			}
 		}
 	}
-	a.order(entries, both[hi:], 0, 0)
-	rows := device.View[uint32](a.Rows, hi)
-	for i := range rows {
-		rows[i] = entries[i].row
-		if i%pauseWork == 0 && a.Pause.ended(pauseWork) {
-			return
+	return nil
+}
+
+// runs orders the runs of equal words among rows lo to hi, and gives those that
+// are longer than a piece.
+func (p *sorter) runs(a sortArgs, lo, hi int) (long [][2]int, err error) {
+	at := device.Ptr(16 * lo)
+	a.Pairs, a.N = a.Pairs+at, int64(hi-lo)
+	n := (hi - lo + p.spread.piece - 1) / p.spread.piece
+	if err := device.Launch(p.s, sortEdges, n, a); err != nil {
+		return nil, err
+	}
+	if err := p.launch(sortRuns, a, 0, hi-lo); err != nil {
+		return nil, err
+	}
+	edges, longs := make([]byte, 4*(n+1)), make([]byte, 4*n)
+	if err := p.s.Download(edges, a.Edges); err != nil {
+		return nil, err
+	}
+	if err := p.s.Download(longs, a.Longs); err != nil {
+		return nil, err
+	}
+	for i := range n {
+		if from := binary.LittleEndian.Uint32(longs[4*i:]); int64(from) < a.N {
+			long = append(long, [2]int{lo + int(from), lo + int(binary.LittleEndian.Uint32(edges[4*i+4:]))})
 		}
 	}
+	return long, nil
+}
+
+// next is what rows lo to hi, which have equal words, are to be ordered by, or
+// done when nothing is left.
+func (p *sorter) next(a sortArgs, lo, hi int) (sortArgs, bool, error) {
+	a.Pairs, a.N = a.Pairs+device.Ptr(16*lo), int64(hi-lo)
+	if err := p.launch(sortTies, a, 0, hi-lo); err != nil {
+		return a, false, err
+	}
+	n := (hi - lo + p.spread.piece - 1) / p.spread.piece
+	b := make([]byte, tieBytes*n)
+	if err := p.s.Download(b, a.Ties); err != nil {
+		return a, false, err
+	}
+	var t tieCount
+	for ; len(b) > 0; b = b[tieBytes:] {
+		t.add(tieCountOf(b))
+	}
+	a.Pairs -= device.Ptr(16 * lo)
+	c := &a.Columns[a.Column]
+	if part, more := c.after(a.Part, t); more {
+		a.Part = part
+		return a, false, nil
+	}
+	a.Column, a.Part = a.Column+1, 0
+	return a, int(a.Column) == len(a.Columns), nil
+}
+
+// pairs are those of the sort.
+func (a *sortArgs) pairs() []Pair { return device.View[Pair](a.Pairs, int(a.N)) }
+
+// pieces has f see the numbers of the pieces that begin among rows First+lo to
+// First+hi.
+func (a *sortArgs) pieces(lo, hi int, f func(c int)) {
+	size := int(a.Piece)
+	for c := (int(a.First) + lo + size - 1) / size; c*size < int(a.First)+hi; c++ {
+		f(c)
+	}
+}
+
+func sortBeginHost(a *sortArgs, lo, hi int) {
+	first := int(a.First)
+	pairs := device.View[Pair](a.Pairs, first+hi)
+	for i := first + lo; i < first+hi; i++ {
+		pairs[i].Value = uint64(i)
+	}
+}
+
+func sortWordsHost(a *sortArgs, lo, hi int) {
+	pairs := device.View[Pair](a.Pairs, int(a.First)+hi)[int(a.First)+lo:]
+	a.Columns[a.Column].words(a.Part, pairs)
+}
+
+func sortRowsHost(a *sortArgs, lo, hi int) {
+	first := int(a.First)
+	pairs, rows := device.View[Pair](a.Pairs, first+hi), device.View[uint32](a.Rows, first+hi)
+	for i := first + lo; i < first+hi; i++ {
+		rows[i] = uint32(pairs[i].Value)
+	}
+}
+
+// sortEdgesHost finds where the first run begins that begins in a piece, or
+// behind it.
+func sortEdgesHost(a *sortArgs, lo, hi int) {
+	pairs, edges := a.pairs(), device.View[uint32](a.Edges, hi+1)
+	for c := lo; c < hi; c++ {
+		at := c * int(a.Piece)
+		if c > 0 && pairs[at].Key == pairs[at-1].Key {
+			key := pairs[at].Key
+			at += sort.Search(len(pairs)-at, func(i int) bool { return pairs[at+i].Key != key })
+		}
+		edges[c] = uint32(at)
+	}
+	if hi*int(a.Piece) >= len(pairs) {
+		edges[hi] = uint32(len(pairs))
+	}
+}
+
+// sortRunsHost orders the runs that begin in a piece, but for one that is longer.
+func sortRunsHost(a *sortArgs, lo, hi int) {
+	pairs, other := a.pairs(), device.View[Pair](a.Other, int(a.N))
+	n := (len(pairs) + int(a.Piece) - 1) / int(a.Piece)
+	edges, longs := device.View[uint32](a.Edges, n+1), device.View[uint32](a.Longs, n)
+	a.pieces(lo, hi, func(c int) {
+		longs[c] = uint32(len(pairs))
+		end := int(edges[c+1])
+		for from := int(edges[c]); from < end; {
+			key := pairs[from].Key
+			if end-from > int(a.Piece) && pairs[end-1].Key == key {
+				longs[c] = uint32(from)
+				return
+			}
+			to := from + 1
+			for to < end && pairs[to].Key == key {
+				to++
+			}
+			if to-from > 1 {
+				a.ties(pairs[from:to], other[from:to], int(a.Column), a.Part)
+			}
+			from = to
+		}
+	})
+}
+
+func sortTiesHost(a *sortArgs, lo, hi int) {
+	pairs := a.pairs()
+	a.pieces(lo, hi, func(c int) {
+		from := c * int(a.Piece)
+		part := pairs[from:min(len(pairs), from+int(a.Piece))]
+		device.View[tieCount](a.Ties, c+1)[c] = a.Columns[a.Column].count(part)
+	})
 }
 
 const (
 	// fewRows is up to where rows are compared instead of their words.
 	fewRows = 24
-	// sortWords is how many words of a string are tried before strings are compared.
-	sortWords = 8
+	// fewWords is how many words of a string are tried before a short run is compared.
+	fewWords = 8
 )
 
-// order sorts entries, which are in the order of their rows and equal in what
-// comes before that word of that column: by the word, and then each run of
-// equal ones by what comes next.
-func (a *sortArgs) order(entries, other []sortEntry, col, word int) {
-	if col == len(a.Columns) || len(entries) < 2 || a.Pause.ended(len(entries)) {
+// order orders a few rows, which are in the order of their numbers and equal in
+// what comes before that part of that column.
+func (a *sortArgs) order(pairs, other []Pair, col int, part sortPart) {
+	if len(pairs) <= fewRows || part == fewWords {
+		a.compare(pairs, col)
 		return
 	}
-	if len(entries) <= fewRows || word == sortWords {
-		a.compare(entries, col)
-		return
-	}
-	c := &a.Columns[col]
-	for from := 0; from < len(entries) && !a.Pause.ended(pauseWork); from += pauseWork {
-		sortKeys(c, word, entries[from:min(len(entries), from+pauseWork)])
-	}
-	if len(entries) >= radixRows {
-		if sorted := radixSort(entries, other, a.Pause); &sorted[0] != &entries[0] {
-			copy(entries, sorted)
-		}
-	} else {
-		slices.SortFunc(entries, func(x, y sortEntry) int {
-			if x.key != y.key {
-				return cmp.Compare(x.key, y.key)
-			}
-			return cmp.Compare(x.row, y.row)
-		})
-	}
-	for from := 0; from < len(entries) && !a.Pause.ended(1); {
+	a.Columns[col].words(part, pairs)
+	least, most := keySpan(pairs)
+	sortByKey(pairs, other, least, uint(bits.Len64(most-least)), true)
+	for from := 0; from < len(pairs); {
 		to := from + 1
-		for to < len(entries) && entries[to].key == entries[from].key {
+		for to < len(pairs) && pairs[to].Key == pairs[from].Key {
 			to++
 		}
-		if run := entries[from:to]; len(run) > 1 {
-			switch c.tie(run, word, a.Pause) {
-			case tieEqual:
-				a.order(run, other[from:to], col+1, 0)
-			case tieWord:
-				a.order(run, other[from:to], col, word+1)
-			default:
-				a.compare(run, col)
-			}
+		if to-from > 1 {
+			a.ties(pairs[from:to], other[from:to], col, part)
 		}
 		from = to
 	}
 }
 
-// compare sorts entries by the columns from col on.
-func (a *sortArgs) compare(entries []sortEntry, col int) {
+// ties orders a few rows that are equal in that part of that column.
+func (a *sortArgs) ties(pairs, other []Pair, col int, part sortPart) {
+	c := &a.Columns[col]
+	if next, more := c.after(part, c.count(pairs)); more {
+		a.order(pairs, other, col, next)
+	} else if col+1 < len(a.Columns) {
+		a.order(pairs, other, col+1, 0)
+	}
+}
+
+// compare orders rows by the columns from col on.
+func (a *sortArgs) compare(pairs []Pair, col int) {
 	cols := a.Columns[col:]
-	slices.SortFunc(entries, func(x, y sortEntry) int {
-		if a.Pause.ended(2) { // what is all equal is sorted soon
-			return 0
-		}
-		if c := compareRows(cols, int(x.row), int(y.row)); c != 0 {
+	slices.SortFunc(pairs, func(x, y Pair) int {
+		if c := compareRows(cols, int(x.Value), int(y.Value)); c != 0 {
 			return c
 		}
-		return cmp.Compare(x.row, y.row)
+		return cmp.Compare(x.Value, y.Value)
 	})
-}
-
-// tieKind says what a run of equal words is.
-type tieKind uint8
-
-const (
-	tieMixed tieKind = iota // nothing that is simple: compare
-	tieEqual                // values that are equal, or NULLs
-	tieWord                 // values that differ in the next word, if at all
-)
-
-func (c *SortColumn) tie(run []sortEntry, word int, p *pause) tieKind {
-	if c.Vec.Valid != 0 {
-		nulls := 0
-		for i := range run {
-			if p.ended(1) {
-				return tieEqual
-			}
-			if c.Vec.isNull(int(run[i].row)) {
-				nulls++
-			}
-		}
-		switch nulls {
-		case 0:
-		case len(run):
-			return tieEqual
-		default: // the lowest and the highest number may be a NULL's too
-			return tieMixed
-		}
-	}
-	switch c.Phys {
-	case sqltype.PhysSpan:
-		return tieMixed
-	case sqltype.PhysI128:
-		if word == 0 {
-			return tieWord
-		}
-		return tieEqual
-	case sqltype.PhysStr:
-		first := c.Vec.str(int(run[0].row)).Len()
-		shorter, same := true, true
-		for i := range run {
-			if p.ended(1) {
-				return tieEqual
-			}
-			n := c.Vec.str(int(run[i].row)).Len()
-			shorter, same = shorter && n <= 8*(word+1), same && n == first
-		}
-		switch {
-		case !shorter:
-			return tieWord
-		case same:
-			return tieEqual
-		}
-		return tieMixed // bytes of 0 at the end
-	default:
-		return tieEqual
-	}
-}
-
-func compareRows(cols []SortColumn, i, j int) int {
-	for k := range cols {
-		c := &cols[k]
-		x, y := c.Vec.isNull(i), c.Vec.isNull(j)
-		if x || y {
-			if x == y {
-				continue
-			}
-			if x == c.NullsFirst {
-				return -1
-			}
-			return 1
-		}
-		r := compareCell(c.Phys, loadCell(c.Phys, &c.Vec, i), loadCell(c.Phys, &c.Vec, j))
-		if r != 0 {
-			if c.Desc {
-				return -r
-			}
-			return r
-		}
-	}
-	return 0
-}
-
-// sortKeys fills the entries with numbers in the order of the column's word.
-func sortKeys(c *SortColumn, word int, entries []sortEntry) {
-	hasNull := c.Vec.Valid != 0
-	var flip uint64
-	if c.Desc {
-		flip = ^uint64(0)
-	}
-	for i := range entries {
-		e := &entries[i]
-		row := int(e.row)
-		switch {
-		case hasNull && c.Vec.isNull(row):
-			e.key = 0
-			if !c.NullsFirst {
-				e.key = ^uint64(0)
-			}
-		case word == 0:
-			e.key = orderWord(c.Phys, loadCell(c.Phys, &c.Vec, row)) ^ flip
-		case c.Phys == sqltype.PhysStr:
-			e.key = orderString(c.Vec.str(row), word) ^ flip
-		default: // PhysI128
-			e.key = loadCell(c.Phys, &c.Vec, row)[0] ^ flip
-		}
-	}
-}
-
-// orderWord is a number that does not order two values the wrong way round. A
-// number of fewer bits than 64 never is the lowest or the highest.
-func orderWord(p sqltype.Phys, v [2]uint64) uint64 {
-	switch p {
-	case sqltype.PhysU64:
-		return v[0]
-	case sqltype.PhysF32, sqltype.PhysF64:
-		return orderFloat(v[0])
-	case sqltype.PhysI128:
-		return v[1] ^ 1<<63
-	case sqltype.PhysStr:
-		return orderString(&View{v[0], v[1]}, 0)
-	case sqltype.PhysSpan:
-		lo, hi := spanOf(v).total()
-		return (hi<<24 | lo>>40) ^ 1<<63
-	default:
-		return v[0] ^ 1<<63
-	}
-}
-
-func orderFloat(b uint64) uint64 {
-	switch {
-	case b<<1 == 0: // -0
-		return 1 << 63
-	case b<<1 > 0x7FF<<53: // NaN
-		return ^uint64(0)
-	case b>>63 != 0:
-		return ^b
-	default:
-		return b | 1<<63
-	}
-}
-
-// orderString is 8 bytes of a string, most significant first, with zeros
-// behind its end.
-func orderString(v *View, word int) uint64 {
-	var buf [8]byte
-	if v.Len() > 8*word {
-		copy(buf[:], v.Str()[8*word:])
-	}
-	return binary.BigEndian.Uint64(buf[:])
-}
-
-// radixRows is from where a radix sort is faster than comparing.
-const radixRows = 2048
-
-// radixSort orders entries by key, stable, and returns them in one of the two
-// pieces of memory. Bytes that are the same in all keys cost nothing.
-func radixSort(entries, other []sortEntry, p *pause) []sortEntry {
-	var counts [8][256]uint32
-	for i := range entries {
-		k := entries[i].key
-		for b := range counts {
-			counts[b][byte(k>>(8*b))]++
-		}
-		if i%pauseWork == 0 && p.ended(pauseWork) {
-			return entries
-		}
-	}
-	for b := range counts {
-		shift := 8 * b
-		c := &counts[b]
-		if int(c[byte(entries[0].key>>shift)]) == len(entries) {
-			continue
-		}
-		var at uint32
-		for v := range c {
-			c[v], at = at, at+c[v]
-		}
-		for from := 0; from < len(entries); from += pauseWork {
-			if p.ended(pauseWork) {
-				return entries
-			}
-			for _, e := range entries[from:min(len(entries), from+pauseWork)] {
-				v := byte(e.key >> shift)
-				other[c[v]] = e
-				c[v]++
-			}
-		}
-		entries, other = other, entries
-	}
-	return entries
 }

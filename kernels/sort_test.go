@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -24,8 +23,8 @@ type sortBench struct {
 	heap *Heap
 }
 
-func newSortBench(t *testing.T) *sortBench {
-	d := device.NewCPU(device.CPUOptions{Streams: 1})
+func newSortBench(t *testing.T, batch int) *sortBench {
+	d := device.NewCPU(device.CPUOptions{Streams: 2, BatchRows: batch})
 	s, err := d.NewStream()
 	require.NoError(t, err)
 	b := &sortBench{t: t, dev: d, s: s, heap: NewHeap(d)}
@@ -75,14 +74,16 @@ func (b *sortBench) columns(r *rand.Rand, n int) []SortColumn {
 	return cols
 }
 
+// TestSortRows sorts on devices of small and of large pieces: rows are spread,
+// and runs of equal words are long, or not.
 func TestSortRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{1, 2, 24, 25, 64, 65, 2047, 2048, 6000} {
-		for range 8 {
-			b := newSortBench(t)
+	for _, n := range []int{0, 1, 2, 24, 25, 64, 65, 127, 128, 129, 255, 256, 257, 1000, 2048, 6000} {
+		for i := range 16 {
+			b := newSortBench(t, []int{32, 64, 300, 0}[i%4])
 			cols := b.columns(r, n)
 			rows := b.alloc(4 * n)
-			require.NoError(t, Sort(b.s, cols, n, rows, b.alloc(SortBytes(n)), nil))
+			require.NoError(t, Sort(b.s, cols, n, rows, b.alloc(SortBytes(n))))
 			want := make([]uint32, n)
 			for i := range want {
 				want[i] = uint32(i)
@@ -93,24 +94,43 @@ func TestSortRows(t *testing.T) {
 	}
 }
 
-// TestSortEnds has a sort given up at each of its questions.
-func TestSortEnds(t *testing.T) {
-	b := newSortBench(t)
-	const n = 1 << 17
-	cols := b.columns(rand.New(rand.NewPCG(3, 4)), n)
-	rows, scratch := b.alloc(4*n), b.alloc(SortBytes(n))
-	asked := 0
-	require.NoError(t, Sort(b.s, cols, n, rows, scratch, func() error { asked++; return nil }))
-	require.Greater(t, asked, 4)
-	for stop := 1; stop <= asked; stop += asked / 2 {
-		now := 0
-		err := Sort(b.s, cols, n, rows, scratch, func() error {
-			if now++; now >= stop {
-				return context.Canceled
-			}
-			return nil
-		})
-		require.ErrorIs(t, err, context.Canceled)
-		require.Equal(t, stop, now, "asked again after the end")
+// TestSortNothing gives the rows as they are when there is nothing to order by.
+func TestSortNothing(t *testing.T) {
+	b := newSortBench(t, 64)
+	rows := b.alloc(4 * 300)
+	require.NoError(t, Sort(b.s, nil, 300, rows, b.alloc(SortBytes(300))))
+	for i, row := range device.View[uint32](rows, 300) {
+		require.Equal(t, uint32(i), row)
 	}
+}
+
+func BenchmarkSort(b *testing.B) {
+	const n = 1 << 21
+	d := device.NewCPU(device.CPUOptions{})
+	s, err := d.NewStream()
+	require.NoError(b, err)
+	buf, err := d.Alloc(12*n + SortBytes(n))
+	require.NoError(b, err)
+	keys := device.View[int64](buf.Ptr(), n)
+	for name, f := range map[string]func(r *rand.Rand) int64{
+		"uniform": func(r *rand.Rand) int64 { return r.Int64() },
+		"dense":   func(r *rand.Rand) int64 { return r.Int64N(n) },
+		"few":     func(r *rand.Rand) int64 { return r.Int64N(5) },
+		"outlier": func(r *rand.Rand) int64 { return r.Int64N(n) * (r.Int64N(n) / (n - 1)) << 40 },
+	} {
+		b.Run(name, func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 2))
+			for i := range keys {
+				keys[i] = f(r)
+			}
+			cols := []SortColumn{{Vec: Vec{Data: buf.Ptr()}, Phys: sqltype.PhysI64}}
+			for b.Loop() {
+				require.NoError(b, Sort(s, cols, n, buf.Ptr()+8*n, buf.Ptr()+12*n))
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
+		})
+	}
+	buf.Release()
+	require.NoError(b, s.Close())
+	require.NoError(b, d.Close())
 }
