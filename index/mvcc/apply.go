@@ -85,16 +85,22 @@ func (b *batch) run(e index.Entries) (*state, error) {
 		return next, err
 	}
 	next.entries += b.added
+	next.root, next.height, err = b.raise(l, height)
+	return next, err
+}
+
+// raise puts levels over the nodes of the last one until there is a root.
+func (b *batch) raise(l *level, height int) (page.Number, int, error) {
 	for ; l.counts.Outs > 1; height++ {
-		if l, err = b.above(l, uint32(height)); err != nil {
-			return nil, err
+		var err error
+		if l, err = b.fromSource(uint32(height), int(l.counts.Outs), l.To); err != nil {
+			return 0, 0, err
 		}
 	}
-	next.root, next.height = 0, 0
-	if l.counts.Outs == 1 {
-		next.root, next.height, err = b.top(l.pages[0], height)
+	if l.counts.Outs == 0 {
+		return 0, 0, nil
 	}
-	return next, err
+	return b.top(l.pages[0], height)
 }
 
 // rewrite writes the nodes that the batch changes, from the leaves to the root's
@@ -221,15 +227,10 @@ func (b *batch) write(l *level) error {
 	return device.Launch(b.s, write, outs, l.writeArgs)
 }
 
-// above writes a level over new nodes that have none.
-func (b *batch) above(l *level, at uint32) (*level, error) {
-	return b.fromSource(at, int(l.counts.Outs), l.To)
-}
-
 // fromSource writes a level of nothing but n new items.
 func (b *batch) fromSource(at uint32, n int, src source) (*level, error) {
 	l := &level{writeArgs: writeArgs{Form: b.form, Table: b.store.Table(), Birth: b.number, Level: at, Source: src}}
-	g := group{Spans: 1, Items: uint32(n), Slot: 0, Siblings: 1}
+	g := group{Spans: 1, Items: uint32(n)}
 	if b.form.kind == long {
 		tails, err := b.tailsOf(src.Keys, n)
 		if err != nil {
@@ -237,19 +238,27 @@ func (b *batch) fromSource(at uint32, n int, src source) (*level, error) {
 		}
 		g.Tails = tails
 	}
-	g.Outs = nodesOf(g.Items, builtItems, g.Tails, at)
-	l.counts = counts{Spans: 1, Groups: 1, Outs: g.Outs, Items: g.Items}
-	err := b.scratch.takeAll(want{&l.Spans, int(unsafe.Sizeof(span{}))}, want{&l.Groups, int(unsafe.Sizeof(g))})
+	err := b.scratch.takeAll(want{&l.Spans, int(unsafe.Sizeof(span{}))})
 	if err == nil {
 		err = upload(b.s, l.Spans, []span{{Len: uint32(n)}})
-	}
-	if err == nil {
-		err = upload(b.s, l.Groups, []group{g})
 	}
 	if err != nil {
 		return nil, err
 	}
-	return l, b.write(l)
+	return l, b.oneGroup(l, g)
+}
+
+// oneGroup writes a level whose items are one group.
+func (b *batch) oneGroup(l *level, g group) error {
+	g.Outs = nodesOf(g.Items, builtItems, g.Tails, l.Level)
+	l.counts.Groups, l.counts.Outs = 1, g.Outs
+	if err := b.scratch.takeAll(want{&l.Groups, int(unsafe.Sizeof(g))}); err != nil {
+		return err
+	}
+	if err := upload(b.s, l.Groups, []group{g}); err != nil {
+		return err
+	}
+	return b.write(l)
 }
 
 type tailsArgs struct {

@@ -127,7 +127,9 @@ func benchTree(b *testing.B, d device.Device) {
 	})
 	next := uint64(benchKeys)
 	b.Run("insert", func(b *testing.B) {
+		worst := 0.0
 		for b.Loop() {
+			worst = max(worst, float64(x.Stats().Bytes)/float64(x.Stats().Entries))
 			b.StopTimer()
 			e := fill(benchBatch, func(i int) uint64 { return next + uint64(i) })
 			next += benchBatch
@@ -138,6 +140,7 @@ func benchTree(b *testing.B, d device.Device) {
 		}
 		perKey(b, benchBatch)
 		b.ReportMetric(float64(x.Stats().Bytes)/float64(x.Stats().Entries), "bytes/key")
+		b.ReportMetric(worst, "worst-bytes/key")
 	})
 	b.Run("delete", func(b *testing.B) {
 		gone := uint64(0)

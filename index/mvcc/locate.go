@@ -89,10 +89,12 @@ func (a *locateArgs) down(slots pageTable, ts *[block]target, at *[block]device.
 			p := at[i]
 			items := int(headOf(p).n)
 			kid = a.Form.kidNear(p, items, kid, p == last, &ts[i])
-			last = p
-			number := a.Form.kidsOf(p, items)[kid]
-			path[i], from[i] = number, uint32(kid)
-			at[i] = page.At(slots, number)
+			last, from[i] = p, uint32(kid)
+		}
+		for i := range n {
+			p := at[i]
+			number := a.Form.kidsOf(p, int(headOf(p).n))[from[i]]
+			path[i], at[i] = number, page.At(slots, number)
 		}
 		touch(&a.Form, at, n)
 	}

@@ -26,10 +26,10 @@ import (
 const (
 	headBytes = 24
 
-	// maxItems is the most items of a node. Of 32, 48, 64, 96 and 128 this is the
+	// maxItems is the most items of a node. Of 32, 48, 64 and 96 this is the
 	// best for batches of 8,192 into 10 million: larger ones copy more for each
 	// change, smaller ones need more of their parents copied.
-	maxItems = 64
+	maxItems = 96
 	// builtItems is the most of a node that is built from sorted items: it has
 	// some room for more.
 	builtItems = maxItems * 7 / 8

@@ -83,8 +83,15 @@ func findHost(a *readArgs, lo, hi int) {
 			ts[i] = a.Form.target(a.Keys, which[i], 0)
 		}
 		r.down(&ts, &at, nil, n)
+		var fs [block]found
 		for i := range n {
-			out[which[i]] = r.inLeaf(at[i], &ts[i])
+			fs[i] = r.inLeaf(at[i], &ts[i])
+		}
+		for i, q := range which[:n] {
+			if fs[i].Where == atRow && fs[i].Count == 1 {
+				fs[i].At = *(*uint64)(pointer(device.Ptr(fs[i].At)))
+			}
+			out[q] = fs[i]
 		}
 	}
 }
@@ -125,13 +132,17 @@ func (r *reader) down(ts *[block]target, at *[block]device.Ptr, ranks *[block]ui
 	if ranks != nil {
 		clear(ranks[:n])
 	}
+	var kids [block]int
 	for range r.Height - 1 {
 		last, kid := device.Ptr(0), 0
 		for i := range n {
 			p := at[i]
+			kid = r.Form.kidNear(p, int(headOf(p).n), kid, p == last && r.Order != 0, &ts[i])
+			last, kids[i] = p, kid
+		}
+		for i, kid := range kids[:n] {
+			p := at[i]
 			items := int(headOf(p).n)
-			kid = r.Form.kidNear(p, items, kid, p == last && r.Order != 0, &ts[i])
-			last = p
 			if ranks != nil && kid > 0 {
 				ranks[i] += r.Form.sumsOf(p, items)[kid-1]
 			}
@@ -146,16 +157,30 @@ func (r *reader) inLeaf(p device.Ptr, t *target) found {
 	n := int(headOf(p).n)
 	lo, hi := r.Form.keyRange(p, n, t)
 	switch {
-	case hi == n:
+	case hi == n && r.goesOn(t):
 		return r.across(t)
 	case hi == lo+1:
-		return found{At: r.Form.rowsOf(p, n)[lo], Count: 1, Where: atRow}
+		return found{At: uint64(p) + uint64(headBytes+r.Form.keyBytes(n)+8*lo), Count: 1, Where: atRow}
 	default:
 		return found{At: uint64(p) + uint64(headBytes+r.Form.keyBytes(n)+8*lo), Count: uint32(hi - lo), Where: atLeaf}
 	}
 }
 
-// across is what a key finds that may go on in the next leaf.
+// goesOn reports that a key may be in more leaves than the first where it belongs.
+func (r *reader) goesOn(t *target) (more bool) {
+	p := page.At(r.slots, r.Root)
+	for range r.Height - 1 {
+		n := int(headOf(p).n)
+		kid := r.Form.kid(p, n, t)
+		if kid+1 < n {
+			more = r.Form.compare(p, kid+1, t) == 0
+		}
+		p = page.At(r.slots, r.Form.kidsOf(p, n)[kid])
+	}
+	return more
+}
+
+// across is what a key finds that goes on in the next leaf.
 func (r *reader) across(t *target) found {
 	from := r.rank(t)
 	t.row = 1<<64 - 1

@@ -39,6 +39,7 @@ func (s *snapshot) Release() {
 	s.x.mu.Lock()
 	s.state.refs--
 	garbage := s.x.history.forget(s.state, nil)
+	s.x.garbage += len(garbage)
 	s.x.mu.Unlock()
 	s.x.store.Give(garbage)
 }

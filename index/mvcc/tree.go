@@ -26,6 +26,7 @@ type tree struct {
 	mu      sync.Mutex
 	history history
 	working int64 // bytes that the writer keeps for the next batch
+	garbage int   // pages given back since the tree was packed
 }
 
 // New returns an empty index.
@@ -45,21 +46,24 @@ func (x *tree) now() *state {
 func (x *tree) publish(s *state, left dead, unused []page.Number) {
 	x.mu.Lock()
 	garbage := x.history.publish(s, left)
+	x.garbage += len(garbage)
 	x.mu.Unlock()
 	x.store.Give(garbage)
 	x.store.Give(unused)
 }
 
-// Prune forgets versions below the horizon.
-func (x *tree) Prune(_ device.Stream, horizon index.Version) error {
+// Prune forgets versions below the horizon, and gives memory back.
+func (x *tree) Prune(s device.Stream, horizon index.Version) error {
 	x.mu.Lock()
 	garbage := x.history.prune(horizon, nil)
+	x.garbage += len(garbage)
 	x.mu.Unlock()
 	x.store.Give(garbage)
+	err := x.compact(s)
 	x.sorter.Release()
 	x.scratch.release()
 	x.noteWorking()
-	return nil
+	return err
 }
 
 // noteWorking lets Stats know what the writer keeps.

@@ -19,7 +19,8 @@
 //  4. A chunk without pages belongs to no size, and a block without pages goes
 //     back to the allocator: giving pages back gives memory back.
 //  5. A page has at most a third more than was asked for, mostly less than an
-//     eighth, but for the two units of the smallest.
+//     eighth; where pages of a size up to three classes larger are free, one of
+//     these is taken before new memory is.
 //
 // Who may still read a page is not known here: a page is given back when nobody
 // does. Package mvcc says how it knows.

@@ -57,6 +57,7 @@ type block struct {
 	first  int32 // slot
 	slots  int32
 	chunks int32 // that have a size
+	left   bool  // see Leave
 }
 
 // chunk is 8 KiB of pages of one class.
@@ -72,6 +73,11 @@ const (
 	runClass = -2
 	none     = -1
 )
+
+// largerClasses is how many classes up a free page is taken from before a chunk
+// is: when the nodes of an index grow or are split, the sizes that many had would
+// otherwise leave chunks behind that are almost empty.
+const largerClasses = 3
 
 // classes are the sizes of pages, in units.
 var classes = [...]uint8{2, 4, 6, 8, 10, 12, 14, 16, 18, 21, 25, 32, 42, 64, 128}
@@ -168,6 +174,47 @@ func (s *Store) Give(pages []Number) {
 	}
 }
 
+// Leave makes Take use new blocks only, until Return: pages that are moved then
+// leave blocks empty, which go back to the allocator.
+func (s *Store) Leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.part {
+		s.part[i] = none
+	}
+	clear(s.open)
+	for i := range s.slots {
+		if b := s.slots[i].block; b != nil {
+			b.left = true
+		}
+	}
+}
+
+// Return makes Take use the blocks again that Leave left.
+func (s *Store) Return() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.slots {
+		b := s.slots[i].block
+		if b == nil || !b.left {
+			continue
+		}
+		if s.slots[i].free != 0 {
+			s.open[i/64] |= 1 << (i % 64)
+		}
+		for c := i * slotChunks; c < (i+1)*slotChunks; c++ {
+			if k := &s.chunks[c]; k.class >= 0 && k.free != 0 {
+				s.link(int32(c))
+			}
+		}
+	}
+	for i := range s.slots {
+		if b := s.slots[i].block; b != nil {
+			b.left = false
+		}
+	}
+}
+
 // Close gives all memory back.
 func (s *Store) Close() {
 	s.mu.Lock()
@@ -191,6 +238,9 @@ func (s *Store) take(st device.Stream, units int) (Number, error) {
 	}
 	class := classOf[(units+1)/2]
 	c := s.part[class]
+	for larger := class + 1; c == none && larger <= class+largerClasses && int(larger) < len(classes); larger++ {
+		c = s.part[larger]
+	}
 	if c == none {
 		var err error
 		if c, err = s.freeChunks(st, 1); err != nil {
@@ -206,9 +256,10 @@ func (s *Store) take(st device.Stream, units int) (Number, error) {
 	if k.free &= k.free - 1; k.free == 0 {
 		s.unlink(c)
 	}
-	s.used += int64(classes[class]) << unitShift
+	size := classes[k.class]
+	s.used += int64(size) << unitShift
 	s.count++
-	return Number(c)<<chunkShift + Number(at)*Number(classes[class]), nil
+	return Number(c)<<chunkShift + Number(at)*Number(size), nil
 }
 
 // takeRun takes a page of whole chunks.
@@ -235,12 +286,15 @@ func (s *Store) give(p Number) {
 	}
 	size := Number(classes[k.class])
 	s.used -= int64(size) << unitShift
-	if k.free == 0 {
+	left := s.slots[c/slotChunks].block.left
+	if k.free == 0 && !left {
 		s.link(c)
 	}
 	k.free |= 1 << (p & (1<<chunkShift - 1) / size)
 	if k.free == 1<<((1<<chunkShift)/int(size))-1 {
-		s.unlink(c)
+		if !left {
+			s.unlink(c)
+		}
 		s.unclaim(c, 1)
 	}
 }
@@ -303,13 +357,15 @@ func (s *Store) claim(c int32, n int) {
 }
 
 func (s *Store) unclaim(c int32, n int) {
+	b := s.slots[c/slotChunks].block
 	for i := c; i < c+int32(n); i++ {
 		at := i / slotChunks
 		s.slots[at].free |= 1 << (i % slotChunks)
-		s.open[at/64] |= 1 << (at % 64)
+		if !b.left {
+			s.open[at/64] |= 1 << (at % 64)
+		}
 		s.chunks[i].class = noClass
 	}
-	b := s.slots[c/slotChunks].block
 	if b.chunks -= int32(n); b.chunks == 0 {
 		s.dropBlock(b)
 	}

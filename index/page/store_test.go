@@ -41,6 +41,12 @@ func TestPagesDoNotOverlap(t *testing.T) {
 	var all []held
 	var numbers [4]page.Number
 	for round := range 1500 {
+		switch round % 200 {
+		case 100:
+			s.Leave()
+		case 130:
+			s.Return()
+		}
 		if len(all) > 0 && rnd.IntN(100) < 20+40*(round/750) {
 			i := rnd.IntN(len(all))
 			all[i].check(t, s)
