@@ -11,7 +11,7 @@ import (
 // smallBatch is the most entries of an Apply that may change nodes in place
 // while new snapshots wait: some milliseconds. A larger one writes all it
 // changes anew, which costs it little, for it changes much of a leaf at once.
-const smallBatch = 1 << 15
+const smallBatch = 1 << 14
 
 // splitItems is the fewest items or leaves that are worth a core of their own.
 const splitItems = 1024
@@ -32,7 +32,7 @@ type work struct {
 	fresh   []page.Number
 	retired []page.Number
 	kids    []kid
-	tails   []device.Ptr // of item i, in the tree's memory, if it is inserted
+	tails   []device.Ptr // of item i, in the tree's memory, if it changes something
 	dropped []device.Ptr // tails that the tree has one use less of
 }
 
@@ -96,11 +96,14 @@ var steps = device.Kernel[func(lo, hi int)]{Name: "btree", Split: splitItems, Ho
 
 // change applies a batch to a tree that has entries.
 //
-//	locate   the leaf of each item, and its place there   reads only
-//	plan     in place, or units of new nodes, level by level
-//	take     all memory                                    the last thing to fail
-//	leaves   each has one owner                            over the cores
-//	carry    units into the levels above
+//	locate   the leaf of each item                          reads only
+//	leaves   places; in place where there is room and no    over the cores; can be
+//	         snapshot: each leaf has one owner              taken back
+//	plan     units of new nodes for the others, and what
+//	         that means for the levels above
+//	take     memory for all of them
+//	units    are written                                    over the cores; the last to fail
+//	carry    into the levels above
 //	publish  the new root; what came out is retired
 func (t *tree[W]) change(s device.Stream, w *work) error {
 	w.pages = page.Slots(t.pages)
@@ -109,14 +112,8 @@ func (t *tree[W]) change(s device.Stream, w *work) error {
 		return err
 	}
 	w.places = places
-	t.locate(w)
-	leaves := w.groups[t.root.height-1]
-	if err := spread(s, len(leaves), func(lo, hi int) { t.inLeaves(w, lo, hi) }); err != nil {
-		return err
-	}
-	if len(w.items) > smallBatch {
-		w.pin = t.root.seq
-	} else {
+	small := len(w.items) <= smallBatch
+	if w.pin = t.root.seq; small {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		w.pin = 0
@@ -124,21 +121,29 @@ func (t *tree[W]) change(s device.Stream, w *work) error {
 			w.pin = t.held[n-1].seq
 		}
 	}
-	delta, writes := t.planAll(w)
-	if writes == 0 {
-		return nil
-	}
-	if err := t.take(s, w); err != nil {
+	t.locate(w)
+	if err := t.takeTails(s, w); err != nil {
 		return err
 	}
-	if err := t.writeLeaves(s, w); err != nil {
-		t.store.Give(w.fresh)
-		t.tails.free(w.tails)
+	leaves := w.groups[t.root.height-1]
+	err = spread(s, len(leaves), func(lo, hi int) { t.changeLeaves(w, lo, hi) })
+	if err == nil {
+		t.planAll(w)
+		err = t.writeUnits(s, w)
+	}
+	if err != nil {
+		t.undoLeaves(w)
+		t.freeTails(w)
 		return err
 	}
 	next := t.carry(w)
-	next.entries, next.seq = t.root.entries+delta, w.birth
-	if len(w.items) > smallBatch {
+	next.entries, next.seq = t.root.entries, w.birth
+	for i := range leaves {
+		if leaves[i].writes > 0 {
+			next.entries += int64(leaves[i].count - leaves[i].had)
+		}
+	}
+	if !small {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 	}
@@ -146,18 +151,10 @@ func (t *tree[W]) change(s device.Stream, w *work) error {
 	return nil
 }
 
-// planAll plans all levels, and returns by how much entries grow and how many
-// items change anything.
-func (t *tree[W]) planAll(w *work) (delta int64, writes int) {
+// planAll plans all levels.
+func (t *tree[W]) planAll(w *work) {
 	height := t.root.height
-	leaves := w.groups[height-1]
-	for i := range leaves {
-		writes += int(leaves[i].writes)
-		if leaves[i].writes > 0 {
-			delta += int64(leaves[i].count) - int64(nodeAt(w.pages, leaves[i].page).len())
-		}
-	}
-	w.pieces, w.retired, w.dropped = w.pieces[:0], w.retired[:0], w.dropped[:0]
+	w.pieces, w.retired = w.pieces[:0], w.retired[:0]
 	for len(w.inPlace) < height {
 		w.inPlace = append(w.inPlace, nil)
 	}
@@ -166,10 +163,26 @@ func (t *tree[W]) planAll(w *work) (delta int64, writes int) {
 		t.plan(w, d)
 	}
 	t.grow(w)
-	return delta, writes
 }
 
-// take gets the pages of all pieces and copies the tails of what is inserted.
+// writeUnits takes the pages of all units, and writes those of leaves.
+func (t *tree[W]) writeUnits(s device.Stream, w *work) error {
+	if err := t.take(s, w); err != nil {
+		return err
+	}
+	units := w.units[t.root.height-1]
+	err := spread(s, len(units), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			t.writeUnit(w, &units[i])
+		}
+	})
+	if err != nil {
+		t.store.Give(w.fresh)
+	}
+	return err
+}
+
+// take gets the pages of all pieces.
 func (t *tree[W]) take(s device.Stream, w *work) error {
 	w.sizes = w.sizes[:0]
 	for i := range w.pieces {
@@ -177,10 +190,6 @@ func (t *tree[W]) take(s device.Stream, w *work) error {
 	}
 	w.fresh = append(w.fresh[:0], make([]page.Number, len(w.pieces))...)
 	if err := t.store.Take(s, w.sizes, w.fresh); err != nil {
-		return err
-	}
-	if err := t.takeTails(s, w); err != nil {
-		t.store.Give(w.fresh)
 		return err
 	}
 	w.pages = page.Slots(t.store.Table())

@@ -2,7 +2,6 @@ package btree
 
 import (
 	"github.com/gpusql/gpusql/device"
-	"github.com/gpusql/gpusql/index/page"
 )
 
 // build makes a tree of a batch when there is none: leaves over the cores, then
@@ -50,7 +49,7 @@ func (t *tree[W]) planBuild(w *work, n int) (levels []span) {
 	l := t.layout
 	w.pieces = w.pieces[:0]
 	for {
-		fill, s := l.leafMax*7/8, l.leaf[len(l.leaf)-1]
+		fill, s := l.leafMax*9/10, l.leaf[len(l.leaf)-1]
 		if len(levels) > 0 {
 			fill, s = l.inner.cap*7/8, l.inner
 		}
@@ -73,12 +72,7 @@ func (t *tree[W]) planBuild(w *work, n int) (levels []span) {
 
 // takeBuild is take, of all entries.
 func (t *tree[W]) takeBuild(s device.Stream, w *work) error {
-	w.sizes = w.sizes[:0]
-	for i := range w.pieces {
-		w.sizes = append(w.sizes, int32(w.pieces[i].shape.bytes))
-	}
-	w.fresh = append(w.fresh[:0], make([]page.Number, len(w.pieces))...)
-	if err := t.store.Take(s, w.sizes, w.fresh); err != nil {
+	if err := t.take(s, w); err != nil {
 		return err
 	}
 	w.tails = w.tails[:0]
@@ -91,10 +85,6 @@ func (t *tree[W]) takeBuild(s device.Stream, w *work) error {
 				return err
 			}
 		}
-	}
-	w.pages = page.Slots(t.store.Table())
-	for i := range w.pieces {
-		w.pieces[i].page = w.fresh[i]
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func (t *tree[W]) changeInner(w *work, d int, g *group) {
 			}
 		}
 	}
-	seal[W](l, n, count, most)
+	seal[W](l, n, int(units[0].lo), count, most)
 }
 
 // setBound writes separator i of a node, which uses its tail from now on.
@@ -175,7 +175,7 @@ func (t *tree[W]) writeInner(w *work, u *unit, kids []kid) {
 			t.layout.kids(n)[j] = kids[j].page
 			t.setBound(n, j, &kids[j].bound)
 		}
-		seal[W](t.layout, n, int(p.count), p.shape.cap)
+		seal[W](t.layout, n, 0, int(p.count), p.shape.cap)
 		p.bound = kids[0].bound
 		kids = kids[p.count:]
 	}

@@ -1,52 +1,120 @@
 package btree
 
-import "github.com/gpusql/gpusql/device"
+import (
+	"runtime"
+	"unsafe"
+)
 
-// writeLeaves writes the leaves of a planned batch: units anew, others in place.
-func (t *tree[W]) writeLeaves(s device.Stream, w *work) error {
-	d := t.root.height - 1
-	units, inPlace := w.units[d], w.inPlace[d]
-	return spread(s, len(units)+len(inPlace), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			if i < len(units) {
-				t.writeUnit(w, &units[i])
-			} else {
-				t.changeLeaf(w, &w.groups[d][inPlace[i-len(units)]])
+// changeLeaves finds the places of items in leaves, for groups lo to hi, and
+// changes those leaves in place that can be. What it did undoLeaves takes back.
+func (t *tree[W]) changeLeaves(w *work, lo, hi int) {
+	groups := w.groups[t.root.height-1]
+	for ; lo < hi; lo += lanes {
+		some := groups[lo:min(hi, lo+lanes)]
+		if !t.layout.format.Long { // or it is done: tails had to be copied before
+			t.inLeaves(w, some)
+		}
+		sum := uint64(0)
+		for i := range some {
+			if g := &some[i]; g.writes > 0 && t.fitsLeaf(w, g) {
+				g.mode = inPlace
+				sum += t.touch(w, g)
 			}
 		}
-	})
+		runtime.KeepAlive(sum)
+		for i := range some {
+			if some[i].mode == inPlace {
+				t.changeLeaf(w, &some[i])
+			}
+		}
+	}
 }
 
-// changeLeaf applies a group to its leaf, the last item first: places of the others
-// stay what they are.
-func (t *tree[W]) changeLeaf(w *work, g *group) {
-	l := t.layout
+// touch reads what a change of a leaf will move, so that the cache misses of
+// several leaves overlap.
+func (t *tree[W]) touch(w *work, g *group) (sum uint64) {
 	n := nodeAt(w.pages, g.page)
-	keys, rest, rows := words[W](l, n), l.rest(n), l.rows(n)
-	count := n.len()
-	most := count
-	for i := g.hi - 1; i >= g.lo; i-- {
-		p := w.places[i].place()
-		dead := w.dead(w.items[i])
-		if dead != w.places[i].there() {
-			continue
+	from, count := w.places[g.lo].place(), n.len()
+	rows := t.layout.rowsAt(n.cap())
+	for _, r := range [2][2]int{{lineBytes + t.layout.size*from, lineBytes + t.layout.size*count}, {rows + 8*from, rows + 8*count}} {
+		for at := r[0] &^ (lineBytes - 1); at <= r[1]; at += lineBytes {
+			sum += *(*uint64)(unsafe.Add(n.p, at))
 		}
-		if dead {
-			copy(keys[p:count-1], keys[p+1:count])
-			copy(rest[l.x*p:], rest[l.x*(p+1):l.x*count])
-			copy(rows[p:count-1], rows[p+1:count])
-			count--
-			continue
-		}
-		copy(keys[p+1:count+1], keys[p:count])
-		copy(rest[l.x*(p+1):], rest[l.x*p:l.x*count])
-		copy(rows[p+1:count+1], rows[p:count])
-		keys[p] = W(w.items[i].word)
-		w.put(p, int(i), rest, rows)
-		count++
-		most = max(most, count)
 	}
-	seal[W](l, n, count, most)
+	return sum
+}
+
+// edit is a leaf that is changed in place.
+type edit[W word] struct {
+	l           *layout
+	n           node
+	keys        []W
+	rest, rows  []uint64
+	count, most int
+}
+
+func (t *tree[W]) edit(w *work, g *group) edit[W] {
+	n := nodeAt(w.pages, g.page)
+	return edit[W]{t.layout, n, words[W](t.layout, n), t.layout.rest(n), t.layout.rows(n), n.len(), n.len()}
+}
+
+// insert puts item i at place p.
+func (e *edit[W]) insert(w *work, p, i int) {
+	x := e.l.x
+	copy(e.keys[p+1:e.count+1], e.keys[p:e.count])
+	copy(e.rest[x*(p+1):], e.rest[x*p:x*e.count])
+	copy(e.rows[p+1:e.count+1], e.rows[p:e.count])
+	e.keys[p] = W(w.items[i].word)
+	w.put(p, i, e.rest, e.rows)
+	e.count++
+	e.most = max(e.most, e.count)
+}
+
+// remove takes the entry at place p out.
+func (e *edit[W]) remove(p int) {
+	x := e.l.x
+	copy(e.keys[p:e.count-1], e.keys[p+1:e.count])
+	copy(e.rest[x*p:], e.rest[x*(p+1):x*e.count])
+	copy(e.rows[p:e.count-1], e.rows[p+1:e.count])
+	e.count--
+}
+
+// changeLeaf applies a group to its leaf, the last item first: places of the
+// others stay what they are.
+func (t *tree[W]) changeLeaf(w *work, g *group) {
+	e := t.edit(w, g)
+	for i := int(g.hi) - 1; i >= int(g.lo); i-- {
+		switch p, there := w.places[i].place(), w.places[i].there(); {
+		case w.dead(w.items[i]) != there: // nothing to do
+		case there:
+			e.remove(p)
+		default:
+			e.insert(w, p, i)
+		}
+	}
+	seal[W](t.layout, e.n, w.places[g.lo].place(), e.count, e.most)
+}
+
+// undoLeaves takes back what changeLeaves did, which needs no memory.
+func (t *tree[W]) undoLeaves(w *work) {
+	groups := w.groups[t.root.height-1]
+	for k := range groups {
+		g := &groups[k]
+		if g.mode != inPlace {
+			continue
+		}
+		e := t.edit(w, g)
+		for i := int(g.lo); i < int(g.hi); i++ {
+			switch p, there := w.places[i].place(), w.places[i].there(); {
+			case w.dead(w.items[i]) != there:
+			case there:
+				e.insert(w, p, i)
+			default:
+				e.remove(p)
+			}
+		}
+		seal[W](t.layout, e.n, w.places[g.lo].place(), e.count, e.most)
+	}
 }
 
 // put writes item i, but for its word, as entry p of a leaf with these arrays.
@@ -77,7 +145,7 @@ type writer[W word] struct {
 // close ends the present piece.
 func (o *writer[W]) close() {
 	if o.next > 0 {
-		seal[W](o.l, o.n, o.at, o.n.cap())
+		seal[W](o.l, o.n, 0, o.at, o.n.cap())
 	}
 }
 
@@ -128,9 +196,11 @@ func (t *tree[W]) writeUnit(w *work, u *unit) {
 	g := u.first
 	for slot := u.lo; slot < u.hi; slot++ {
 		if g < u.last && w.groups[d][g].slot == slot {
-			t.merge(w, &o, &w.groups[d][g])
 			g++
-			continue
+			if w.groups[d][g-1].mode == rebuilt {
+				t.merge(w, &o, &w.groups[d][g-1])
+				continue
+			}
 		}
 		n := nodeAt(w.pages, t.child(w, d, u, slot))
 		o.copy(n, 0, n.len())

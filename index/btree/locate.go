@@ -8,6 +8,7 @@ type group struct {
 	lo, hi int32 // items
 	parent int32 // number of the group of the level above
 	slot   int32 // which child of that it is
+	had    int32 // entries of a leaf
 	count  int32 // entries or children when the batch is applied
 	writes int32 // changes: items of a leaf, units of an inner node
 	mode   mode
@@ -19,8 +20,8 @@ type mode uint8
 
 const (
 	kept    mode = iota // nothing
-	inPlace             // it is changed
-	rebuilt             // it is a source of a unit
+	inPlace             // it is changed; a leaf is before others are planned
+	rebuilt             // it is written anew, as part of a unit
 )
 
 // at is where an item belongs in its leaf: a place, and whether it is there.
@@ -84,18 +85,14 @@ func (t *tree[W]) below(w *work, n node, c int, i int32) bool {
 // lanes is how many leaves are searched at once: their cache misses overlap.
 const lanes = 16
 
-// inLeaves finds the places of items in leaves, for groups lo to hi, and what
-// the leaves will have.
-func (t *tree[W]) inLeaves(w *work, lo, hi int) {
-	groups := w.groups[t.root.height-1]
+// inLeaves finds the places of items in up to lanes leaves, and what those will
+// have.
+func (t *tree[W]) inLeaves(w *work, some []group) {
 	var n [lanes]node
 	var first [lanes]int
-	for ; lo < hi; lo += lanes {
-		some := groups[lo:min(hi, lo+lanes)]
-		t.searchFirst(w, some, &n, &first)
-		for i := range some {
-			t.inLeaf(w, &some[i], n[i], first[i])
-		}
+	t.searchFirst(w, some, &n, &first)
+	for i := range some {
+		t.inLeaf(w, &some[i], n[i], first[i])
 	}
 }
 
@@ -116,7 +113,7 @@ func (t *tree[W]) searchFirst(w *work, some []group, n *[lanes]node, first *[lan
 func (t *tree[W]) inLeaf(w *work, g *group, n node, first int) {
 	l, count := t.layout, n.len()
 	keys := words[W](l, n)
-	g.count = int32(count)
+	g.had, g.count = int32(count), int32(count)
 	for i := g.lo; i < g.hi; i++ {
 		x := w.items[i]
 		if i > g.lo {

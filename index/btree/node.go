@@ -40,9 +40,9 @@ func (n node) birth() uint64 { return *n.head() >> 16 }
 // start makes an empty node of a page.
 func (n node) start(birth uint64, cap int) { *n.head() = birth<<16 | uint64(cap)<<8 }
 
-// seal sets a node's length after its words were written; was is the number of
-// words that are not the greatest any more.
-func seal[W word](l *layout, n node, count, was int) {
+// seal sets a node's length after its words were written, from place from on; was
+// is the number of words that are not the greatest any more.
+func seal[W word](l *layout, n node, from, count, was int) {
 	*n.head() = *n.head()&^0xFF | uint64(count)
 	keys := words[W](l, n)
 	for i := count; i < was; i++ {
@@ -50,7 +50,7 @@ func seal[W word](l *layout, n node, count, was int) {
 	}
 	first := (*[samples]W)(unsafe.Add(n.p, 8))
 	per := lineBytes / l.size
-	for i := range first {
+	for i := max(0, (from+per-1)/per-1); i < samples; i++ {
 		first[i] = ^W(0)
 		if at := per * (i + 1); at < len(keys) {
 			first[i] = keys[at]
@@ -79,8 +79,9 @@ type layout struct {
 // shape is a page size and how much fits.
 type shape struct{ bytes, cap int }
 
-// pageUnits are the sizes of pages that package page has without slack, in 64 bytes.
-var pageUnits = [...]int{2, 4, 6, 8, 10, 12, 14, 16, 18, 21, 25, 32, 42, 64, 128}
+// pageUnits are sizes of pages that package page has without slack, in 64 bytes.
+// With all of its sizes nodes would have less slack, and be written anew more often.
+var pageUnits = [...]int{4, 8, 12, 16, 18, 21, 25, 32, 42, 64, 128}
 
 // leafBytes and innerBytes are the most bytes of nodes of 16-byte entries: half
 // as much is more levels and pages, twice as much moves more for an insertion.

@@ -45,14 +45,14 @@ func (t *tree[W]) plan(w *work, depth int) {
 		w.units = append(w.units, nil)
 	}
 	units := w.units[depth][:0]
-	lim := t.limits(depth)
+	lim, leaves := t.limits(depth), depth == t.root.height-1
 	for g := int32(0); g < int32(len(groups)); {
 		x := &groups[g]
-		if x.writes == 0 || x.mode == rebuilt {
+		if x.writes == 0 || x.mode != kept {
 			g++
 			continue
 		}
-		if t.fits(w, x, depth, lim) {
+		if !leaves && t.fits(w, x, depth, lim) {
 			x.mode = inPlace
 			w.inPlace[depth] = append(w.inPlace[depth], g)
 			g++
@@ -68,7 +68,9 @@ func (t *tree[W]) plan(w *work, depth int) {
 	for i := range units {
 		u := &units[i]
 		for g := u.first; g < u.last; g++ {
-			groups[g].mode = rebuilt
+			if groups[g].writes > 0 && (!leaves || groups[g].mode != inPlace) {
+				groups[g].mode = rebuilt
+			}
 		}
 		t.cut(w, u, depth, lim)
 	}
@@ -78,17 +80,18 @@ func (t *tree[W]) plan(w *work, depth int) {
 	}
 }
 
-// fits reports whether a node can be changed in place.
+// fits reports whether an inner node can be changed in place.
 func (t *tree[W]) fits(w *work, g *group, depth int, lim limits) bool {
 	n := nodeAt(w.pages, g.page)
-	if n.birth() <= w.pin {
-		return false
-	}
-	if depth < t.root.height-1 {
-		return g.count <= int32(n.cap()) && (g.count >= lim.least || depth == 0 && g.count > 1)
-	}
-	inserts := (g.writes + g.count - int32(n.len())) / 2
-	return int32(n.len())+inserts <= int32(n.cap()) && (g.count >= lim.least || depth == 0 && g.count > 0)
+	return n.birth() > w.pin && g.count <= int32(n.cap()) && (g.count >= lim.least || depth == 0 && g.count > 1)
+}
+
+// fitsLeaf reports whether a leaf can be changed in place: all insertions find
+// room whatever comes first.
+func (t *tree[W]) fitsLeaf(w *work, g *group) bool {
+	n := nodeAt(w.pages, g.page)
+	inserts := (g.writes + g.count - g.had) / 2
+	return n.birth() > w.pin && g.had+inserts <= int32(n.cap()) && (g.count >= int32(t.layout.leafMin) || g.parent < 0 && g.count > 0)
 }
 
 // widen takes neighbours into a unit that has too little.
@@ -115,7 +118,7 @@ func (t *tree[W]) widen(w *work, u *unit, units []unit, depth int, lim limits) [
 			}
 			u.lo--
 			if g := u.first - 1; g >= 0 && groups[g].parent == u.parent && groups[g].slot == u.lo {
-				if groups[g].mode == inPlace {
+				if groups[g].mode == inPlace && depth < t.root.height-1 {
 					list := w.inPlace[depth]
 					w.inPlace[depth] = list[:len(list)-1] // it was the last one
 				}

@@ -1,6 +1,7 @@
 package btree
 
 import (
+	"math/bits"
 	"slices"
 	"unsafe"
 )
@@ -16,38 +17,63 @@ const fewItems = 48
 
 // sortWords sorts items by their words, keeping the order of equal ones. spare
 // is as long, and the result is in either.
+//
+// Passes over bytes bring what differs first in order, as many as it takes to
+// tell most items apart, and an insertion sort does the rest. When that has to
+// move much, for words are not even, all bytes are passed over.
 func sortWords(a, spare []item) []item {
 	if slices.IsSortedFunc(a, func(x, y item) int { return compareWords(x.word, y.word) }) {
 		return a
 	}
 	if len(a) <= fewItems {
-		for i := 1; i < len(a); i++ {
-			x := a[i]
-			j := i
-			for ; j > 0 && a[j-1].word > x.word; j-- {
-				a[j] = a[j-1]
-			}
-			a[j] = x
-		}
+		insert(a, len(a)*len(a))
 		return a
 	}
-	var count [8][256]uint32
+	or, and := uint64(0), ^uint64(0)
 	for i := range a {
-		w := a[i].word
-		count[0][byte(w)]++
-		count[1][byte(w>>8)]++
-		count[2][byte(w>>16)]++
-		count[3][byte(w>>24)]++
-		count[4][byte(w>>32)]++
-		count[5][byte(w>>40)]++
-		count[6][byte(w>>48)]++
-		count[7][byte(w>>56)]++
+		or |= a[i].word
+		and &= a[i].word
 	}
-	b := spare[:len(a)]
-	for d := range count {
-		start := &count[d]
-		shift := 8 * d
-		if int(start[byte(a[0].word>>shift)]) == len(a) {
+	top := bits.Len64(or ^ and)
+	need := (bits.Len(uint(len(a))) + 3 + 7) / 8 // bytes: 8 values an item, or more
+	spare = spare[:len(a)]
+	if low := top - 8*need; low > 0 {
+		sorted := sortBytes(a, spare, low, top)
+		if insert(sorted, 4*len(a)) {
+			return sorted
+		}
+		if &sorted[0] != &a[0] {
+			a, spare = spare, a
+		}
+	}
+	return sortBytes(a, spare, 0, top)
+}
+
+// insert sorts by insertion, and gives up, with nothing lost, when it has moved
+// items more than so many times.
+func insert(a []item, most int) bool {
+	for i := 1; i < len(a); i++ {
+		x := a[i]
+		j := i
+		for ; j > 0 && a[j-1].word > x.word; j-- {
+			a[j] = a[j-1]
+		}
+		a[j] = x
+		if most -= i - j; most < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sortBytes sorts by bits from low to top of the words, a byte at a time.
+func sortBytes(a, b []item, low, top int) []item {
+	for ; low < top; low += 8 {
+		var start [256]uint32
+		for i := range a {
+			start[byte(a[i].word>>low)]++
+		}
+		if int(start[byte(a[0].word>>low)]) == len(a) {
 			continue // all have this byte
 		}
 		sum := uint32(0)
@@ -56,7 +82,7 @@ func sortWords(a, spare []item) []item {
 			sum += n
 		}
 		for i := range a {
-			c := byte(a[i].word >> shift)
+			c := byte(a[i].word >> low)
 			b[start[c]] = a[i]
 			start[c]++
 		}

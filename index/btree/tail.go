@@ -173,35 +173,48 @@ func (t *tails) free(all []device.Ptr) {
 	}
 }
 
-// takeTails copies the tails of what a batch inserts, and notes those of what it
-// deletes. When that fails there is no copy.
+// takeTails finds the places of items of long keys, copies the tails of what is
+// inserted and notes those of what is deleted. When that fails there is no copy.
 func (t *tree[W]) takeTails(s device.Stream, w *work) error {
-	w.tails = w.tails[:0]
+	w.dropped, w.tails = w.dropped[:0], w.tails[:0]
 	if !t.layout.format.Long {
 		return nil
 	}
 	w.tails = append(w.tails, make([]device.Ptr, len(w.items))...)
 	groups := w.groups[t.root.height-1]
+	for lo := 0; lo < len(groups); lo += lanes {
+		t.inLeaves(w, groups[lo:min(len(groups), lo+lanes)])
+	}
 	for g := range groups {
+		n := nodeAt(w.pages, groups[g].page)
 		for i := groups[g].lo; i < groups[g].hi; i++ {
 			dead, a := w.dead(w.items[i]), w.places[i]
 			if dead != a.there() {
 				continue
 			}
 			if dead {
-				n := nodeAt(w.pages, groups[g].page)
-				if old := t.layout.restOf(n, a.place())[t.layout.x-1]; old != 0 {
-					w.dropped = append(w.dropped, tailAt(old))
+				w.tails[i] = tailAt(t.layout.restOf(n, a.place())[t.layout.x-1])
+				if w.tails[i] != 0 {
+					w.dropped = append(w.dropped, w.tails[i])
 				}
-				continue
-			}
-			if err := t.copyTail(s, w, int(i)); err != nil {
-				t.tails.free(w.tails)
+			} else if err := t.copyTail(s, w, int(i)); err != nil {
+				t.freeTails(w)
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// freeTails gives the copies of a batch back.
+func (t *tree[W]) freeTails(w *work) {
+	copies := w.tails[:0]
+	for i, p := range w.tails {
+		if !w.dead(w.items[i]) {
+			copies = append(copies, p)
+		}
+	}
+	t.tails.free(copies)
 }
 
 // copyTail copies the tail of item i, if it has one.
