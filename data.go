@@ -2,6 +2,7 @@ package gpusql
 
 import (
 	"context"
+	"math"
 	"strings"
 
 	goarrow "github.com/apache/arrow-go/v18/arrow"
@@ -99,11 +100,24 @@ func fileOptions(format string, options map[string]sqltype.Datum) (arrow.FileOpt
 			o.CSV.Null = v.S
 		case "header":
 			o.CSV.Header, err = headerMode(v)
+		case "skip":
+			o.CSV.Skip, err = count(name, v)
+		case "sample_size":
+			o.CSV.Sample, err = count(name, v)
+		case "all_varchar":
+			o.CSV.AllText, err = yes(name, v)
+		case "ignore_errors":
+			o.CSV.IgnoreBad, err = yes(name, v)
+		case "null_padding":
+			o.CSV.PadMissing, err = yes(name, v)
+		case "auto_detect": // what is not said is found out, and what is said holds
+			_, err = yes(name, v)
 		case "compression", "codec":
 			o.Compression = strings.ToLower(v.S)
 		default:
 			err = sqltype.Errorf(sqltype.CodeInvalidParameter,
-				"there is no file option %q; there are format, delimiter, quote, escape, null, header and compression", name)
+				"there is no file option %q; there are format, compression, delim, quote, escape, nullstr, header, skip, "+
+					"all_varchar, ignore_errors, null_padding, sample_size and auto_detect", name)
 		}
 		if err != nil {
 			return o, err
@@ -132,14 +146,34 @@ func oneByte(name string, v sqltype.Datum) (byte, error) {
 }
 
 func headerMode(v sqltype.Datum) (arrow.HeaderMode, error) {
-	d, err := sqltype.CastDatum(v, sqltype.Bool)
-	if err != nil {
-		return arrow.HeaderGuess, badValue("header", v.String(), "true or false")
-	}
-	if d.I != 0 {
+	header, err := yes("header", v)
+	switch {
+	case err != nil:
+		return arrow.HeaderGuess, err
+	case header:
 		return arrow.HeaderYes, nil
 	}
 	return arrow.HeaderNo, nil
+}
+
+func yes(name string, v sqltype.Datum) (bool, error) {
+	d, err := sqltype.CastDatum(v, sqltype.Bool)
+	if err != nil || d.Null {
+		return false, badValue(name, v.String(), "true or false")
+	}
+	return d.I != 0, nil
+}
+
+// count reads a number; -1 is for all.
+func count(name string, v sqltype.Datum) (int, error) {
+	d, err := sqltype.CastDatum(v, sqltype.Int64)
+	if err != nil || d.Null || d.I < -1 {
+		return 0, badValue(name, v.String(), "a number")
+	}
+	if d.I < 0 {
+		return math.MaxInt, nil
+	}
+	return int(d.I), nil
 }
 
 // skipParts decides from a file's bounds which parts a scan's filter rules out.

@@ -119,40 +119,6 @@ func DatumAt(a arrow.Array, i int) sqltype.Datum {
 	return d
 }
 
-// appendText appends a value written as text. Integers, money and days, what
-// most files are made of, are read here; the rest by sqltype.
-func appendText(b array.Builder, t sqltype.Type, text []byte) error {
-	switch b := b.(type) {
-	case *array.StringBuilder:
-		b.BinaryBuilder.Append(text)
-		return nil
-	case *array.Int32Builder:
-		if v, ok := plainInt(text); ok && int64(int32(v)) == v {
-			b.Append(int32(v))
-			return nil
-		}
-	case *array.Int64Builder:
-		if v, ok := plainInt(text); ok {
-			b.Append(v)
-			return nil
-		}
-	case *array.Decimal128Builder:
-		if v, ok := plainDecimal(text, int(t.Scale)); ok && t.Precision >= 18 {
-			b.Append(decimal128.FromI64(v))
-			return nil
-		} else if ok && decimal128.FromI64(v).FitsInPrecision(int32(t.Precision)) {
-			b.Append(decimal128.FromI64(v))
-			return nil
-		}
-	}
-	d, err := sqltype.ParseDatum(string(text), t)
-	if err != nil {
-		return err
-	}
-	AppendDatum(b, d)
-	return nil
-}
-
 // plainInt reads an optional minus and up to 18 digits, and nothing else.
 func plainInt(text []byte) (v int64, ok bool) {
 	s := text

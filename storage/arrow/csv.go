@@ -1,29 +1,35 @@
 package arrow
 
 import (
-	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"github.com/gpusql/gpusql/sqltype"
 )
 
-// CSVOptions say how a CSV file is written down. The zero value is RFC 4180
-// with the header guessed.
+// CSVOptions say how a CSV file is written down. What the zero value leaves
+// open is found out from the file's beginning.
 type CSVOptions struct {
-	Delimiter byte // 0: "|" for .tbl, a tab for .tsv, else a comma
-	Quote     byte // 0: a double quote
-	Escape    byte // 0: the quote, doubled
-	Header    HeaderMode
-	Null      string // the unquoted field that is NULL
+	Delimiter  byte // 0: "|" for .tbl, a tab for .tsv, else found out
+	Quote      byte // 0: a double quote
+	Escape     byte // 0: the quote, doubled
+	Header     HeaderMode
+	Null       string   // the unquoted field that is NULL
+	Skip       int      // lines before the header
+	AllText    bool     // every column is VARCHAR
+	Sample     int      // the records that are looked at to find types; 0: sampleRecords
+	IgnoreBad  bool     // pass over records that do not fit the columns
+	PadMissing bool     // fields that a record lacks are NULL
+	Names      []string // instead of the header's
 }
 
 // HeaderMode says whether the first line has the columns' names.
@@ -36,14 +42,14 @@ const (
 	HeaderNo
 )
 
-// withDefaults fills in what was not said.
+// withDefaults fills in what was not said and is not found out.
 func (o CSVOptions) withDefaults(name string) CSVOptions {
+	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
 	if o.Delimiter == 0 {
-		o.Delimiter = ','
 		switch {
-		case bytes.HasSuffix([]byte(name), []byte(".tbl")):
+		case strings.HasSuffix(name, ".tbl"):
 			o.Delimiter = '|'
-		case bytes.HasSuffix([]byte(name), []byte(".tsv")):
+		case strings.HasSuffix(name, ".tsv"):
 			o.Delimiter = '\t'
 		}
 	}
@@ -53,382 +59,407 @@ func (o CSVOptions) withDefaults(name string) CSVOptions {
 	if o.Escape == 0 {
 		o.Escape = o.Quote
 	}
+	if o.Sample == 0 {
+		o.Sample = sampleRecords
+	}
 	return o
 }
 
-// sniffRows is how many rows are looked at to guess the types.
-const sniffRows = 2000
-
-// csvFile is a CSV file; it has one part.
+// csvFile is a CSV file. Its parts begin at the first record in each csvPart
+// bytes; a compressed file is one part.
+//
+//	part 0          part 1          part 2
+//	├───────────────┼───────────────┼──────────
+//	header record record rec│ord record record
+//	                        └ belongs to part 0, where it begins
+//
+// Where a part begins is known when all before it were looked through, for a
+// line end may lie between quotes; that goes much faster than reading fields.
 type csvFile struct {
 	name   string
 	o      CSVOptions
 	schema sqltype.Schema
-	header bool
+	size   int64
+	gzip   bool
+
+	mu     sync.Mutex
+	f      *os.File
+	starts []int64 // of the parts, as far as known
 }
 
-func openCSV(name string, o FileOptions) (File, error) {
-	c := &csvFile{name: name, o: o.CSV.withDefaults(name), schema: o.Schema}
-	c.header = c.o.Header == HeaderYes
-	f, err := os.Open(name)
+// csvPart is the bytes of a part: enough work to share, little enough for a
+// core's cache.
+const csvPart = 1 << 20
+
+func openCSV(name string, o FileOptions) (_ File, err error) {
+	c := &csvFile{name: name, o: o.CSV.withDefaults(name), schema: o.Schema,
+		gzip: strings.HasSuffix(strings.ToLower(name), ".gz") || o.Compression == "gzip"}
+	if c.f, err = os.Open(name); err != nil {
+		return nil, badFile(name, err)
+	}
+	defer func() {
+		if err != nil {
+			c.f.Close()
+		}
+	}()
+	st, err := c.f.Stat()
 	if err != nil {
 		return nil, badFile(name, err)
 	}
-	defer f.Close()
-	if st, err := f.Stat(); err == nil && st.IsDir() {
+	if st.IsDir() {
 		return nil, sqltype.Errorf(sqltype.CodeBadFile, "%s: it is a directory", name)
 	}
-	if c.schema == nil {
-		if err := c.sniff(f); err != nil {
-			return nil, err
-		}
+	c.size = st.Size()
+	if err := c.sniff(); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
 
 func (c *csvFile) Schema() sqltype.Schema         { return c.schema }
 func (c *csvFile) Rows() int64                    { return -1 }
-func (c *csvFile) Parts() int                     { return 1 }
 func (c *csvFile) Bounds(int, int) (Bounds, bool) { return Bounds{}, false }
 func (c *csvFile) Stats(i int) ColumnStats        { return unknownStats(c.schema[i].Type) }
-func (c *csvFile) Close() error                   { return nil }
+func (c *csvFile) Close() error                   { return badFile(c.name, c.f.Close()) }
+
+// Parts implements File.
+func (c *csvFile) Parts() int {
+	if c.gzip {
+		return 1
+	}
+	return int((c.size + csvPart - 1) / csvPart)
+}
 
 // Read implements File.
-func (c *csvFile) Read(_ int, cols []int, rows int, im *Importer) (BatchReader, error) {
-	f, err := os.Open(c.name)
-	if err != nil {
-		return nil, badFile(c.name, err)
-	}
-	r := &csvReader{file: c, f: f, lex: newCSVLexer(c.name, f, c.o), rows: rows}
-	r.at = make([]int, len(c.schema))
-	for i := range r.at {
-		r.at[i] = -1
-	}
-	fields := make([]arrow.Field, len(cols))
-	for i, col := range cols {
-		if r.at[col] >= 0 {
-			f.Close()
+func (c *csvFile) Read(part int, cols []int, rows int, im *Importer) (BatchReader, error) {
+	r := &csvReader{file: c, im: im, rows: rows, split: csvSplitter{o: c.o}, want: make([]*textColumn, len(c.schema))}
+	for _, col := range cols {
+		if r.want[col] != nil {
 			return nil, fmt.Errorf("arrow: column %d of %s read twice", col, c.name)
 		}
-		r.at[col] = i
-		fields[i] = arrow.Field{Name: c.schema[col].Name, Type: ArrowType(c.schema[col].Type), Nullable: true}
+		r.want[col] = newTextColumn(c.schema[col].Type, rows)
+		r.columns = append(r.columns, r.want[col])
 	}
-	r.b = array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
-	if c.header {
-		if _, err := r.lex.line(); err != nil && err != io.EOF {
-			r.Close()
+	r.out.Columns = make([]Column, len(cols))
+	if !c.gzip {
+		from, to, err := c.part(part)
+		if err != nil {
 			return nil, err
 		}
+		r.source = io.NewSectionReader(c.f, from, to-from)
+		r.at, r.size = from, int(to-from)
+		return r, nil
 	}
-	return &recordBatches{r, c.name, im}, nil
+	var err error
+	if r.source, err = c.text(); err == nil {
+		_, err = io.CopyN(io.Discard, r.source, c.starts[0])
+	}
+	r.at = c.starts[0]
+	return r, badFile(c.name, err)
 }
 
-// csvReader turns lines into records.
+// text is all of the file's, not compressed any more.
+func (c *csvFile) text() (io.Reader, error) {
+	r := io.Reader(io.NewSectionReader(c.f, 0, c.size))
+	if !c.gzip {
+		return r, nil
+	}
+	z, err := gzip.NewReader(r)
+	return z, badFile(c.name, err)
+}
+
+// part says from where to where part p goes.
+func (c *csvFile) part(p int) (from, to int64, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.starts) <= p+1 {
+		next, err := c.partEnd(len(c.starts))
+		if err != nil {
+			return 0, 0, badFile(c.name, err)
+		}
+		c.starts = append(c.starts, next)
+	}
+	return c.starts[p], c.starts[p+1], nil
+}
+
+// partEnd is where part p begins, and the one before it ends.
+func (c *csvFile) partEnd(p int) (int64, error) {
+	from, limit := c.starts[p-1], int64(p)*csvPart
+	if from >= limit {
+		return from, nil
+	}
+	for more := int64(64 << 10); ; more *= 4 {
+		to := min(limit+more, c.size)
+		w := make([]byte, to-from)
+		if _, err := c.f.ReadAt(w, from); err != nil {
+			return 0, err
+		}
+		if n := recordEnd(w, int(min(limit, c.size)-from), c.o, to == c.size); n >= 0 {
+			return from + int64(n), nil
+		}
+	}
+}
+
+// csvReader reads a part, block by block.
 type csvReader struct {
-	file *csvFile
-	f    *os.File
-	lex  *csvLexer
-	b    *array.RecordBuilder
-	at   []int // at[i] is the builder's column of file column i, or -1
-	rows int
-	last arrow.RecordBatch
+	file    *csvFile
+	im      *Importer
+	source  io.Reader
+	size    int    // of the part, when it is one block
+	at      int64  // where the block begins in the file's text
+	rest    []byte // of a compressed file: what is read and not given
+	memory  room   // of the block
+	block   textBlock
+	split   csvSplitter
+	rows    int
+	want    []*textColumn // by column of the file; nil: not asked for
+	columns []*textColumn // as asked for
+	begins  []int         // of the batch's records, in the block
+	done    bool
+	out     Batch
 }
 
-// Next implements recordReader.
-func (r *csvReader) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if r.last != nil {
-		r.last.Release()
-		r.last = nil
-	}
-	n := 0
-	for ; n < r.rows; n++ {
-		fields, err := r.lex.line()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := r.row(fields); err != nil {
-			return nil, err
-		}
-	}
-	if n == 0 {
-		return nil, nil
-	}
-	if len(r.b.Schema().Fields()) == 0 {
-		r.last = array.NewRecordBatch(r.b.Schema(), nil, int64(n))
-	} else {
-		r.last = r.b.NewRecordBatch()
-	}
-	return r.last, nil
-}
-
-// row appends one line's fields.
-func (r *csvReader) row(fields []csvField) error {
-	schema := r.file.schema
-	// A delimiter behind the last field, as the TPC tools write it, is no field.
-	if len(fields) == len(schema)+1 && len(fields[len(schema)].text) == 0 && !fields[len(schema)].quoted {
-		fields = fields[:len(schema)]
-	}
-	if len(fields) != len(schema) {
-		return r.lex.errorf("expected %d fields, found %d", len(schema), len(fields))
-	}
-	for i, f := range fields {
-		at := r.at[i]
-		if at < 0 {
-			continue
-		}
-		b := r.b.Field(at)
-		if !f.quoted && string(f.text) == r.file.o.Null {
-			b.AppendNull()
-			continue
-		}
-		if err := appendText(b, schema[i].Type, f.text); err != nil {
-			e := r.lex.errorf("column %q: %v", schema[i].Name, err)
-			var s *sqltype.Error
-			if errors.As(err, &s) {
-				e.Code = s.Code
-			}
-			return e
-		}
-	}
-	return nil
-}
-
-// Close implements recordReader.
-func (r *csvReader) Close() error {
-	if r.last != nil {
-		r.last.Release()
-		r.last = nil
-	}
-	if r.b != nil {
-		r.b.Release()
-		r.b = nil
-	}
-	return r.f.Close()
-}
-
-// guesses are the types that a column may be guessed to have, the first that
-// fits all values.
-var guesses = []sqltype.Type{sqltype.Int64, sqltype.Float64, sqltype.Bool, sqltype.Date, sqltype.Timestamp}
-
-// sniff guesses names and types from the first rows.
-func (c *csvFile) sniff(f *os.File) error {
-	lex := newCSVLexer(c.name, f, c.o)
-	var rows [][]string
-	for len(rows) < sniffRows {
-		fields, err := lex.line()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		row := make([]string, len(fields))
-		for i, f := range fields {
-			row[i] = string(f.text)
-		}
-		rows = append(rows, row)
-	}
-	if len(rows) == 0 {
-		return sqltype.Errorf(sqltype.CodeBadFile, "%s: the file is empty", c.name)
-	}
-	width := len(rows[0])
-	if width > 1 && rows[0][width-1] == "" { // a delimiter behind the last field
-		width--
-	}
-	if c.o.Header == HeaderGuess {
-		c.header = looksLikeHeader(rows[0][:width])
-	}
-	body := rows
-	if c.header {
-		body = rows[1:]
-	}
-	for i := range width {
-		col := sqltype.Column{Name: fmt.Sprintf("column%d", i), Type: guessType(body, i, c.o.Null)}
-		if c.header {
-			col.Name = rows[0][i]
-		}
-		c.schema = append(c.schema, col)
-	}
-	return nil
-}
-
-// looksLikeHeader reports whether every field is a name: not empty, told once,
-// and not a value of another type than text.
-func looksLikeHeader(row []string) bool {
-	seen := map[string]bool{}
-	for _, s := range row {
-		if s == "" || seen[s] {
-			return false
-		}
-		seen[s] = true
-		for _, t := range guesses {
-			if _, err := sqltype.ParseDatum(s, t); err == nil {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func guessType(rows [][]string, col int, null string) sqltype.Type {
-	for _, t := range guesses {
-		fits, some := true, false
-		for _, r := range rows {
-			if col >= len(r) || r[col] == null {
-				continue
-			}
-			some = true
-			if _, err := sqltype.ParseDatum(r[col], t); err != nil {
-				fits = false
-				break
-			}
-		}
-		if fits && some {
-			return t
-		}
-	}
-	return sqltype.Varchar
-}
-
-// csvField is a field of a line; text is valid until the next line.
-type csvField struct {
-	text   []byte
-	quoted bool
-}
-
-// csvLexer splits a file into lines of fields.
-type csvLexer struct {
-	name   string
-	o      CSVOptions
-	r      *bufio.Reader
-	number int // the line being read
-	long   []byte
-	fields []csvField
-	spare  []byte // quoted fields, unescaped
-}
-
-func newCSVLexer(name string, r io.Reader, o CSVOptions) *csvLexer {
-	l := &csvLexer{name: name, o: o, r: bufio.NewReaderSize(r, 1<<18)}
-	if bom, err := l.r.Peek(3); err == nil && string(bom) == "\xef\xbb\xbf" {
-		l.r.Discard(3) //nolint:errcheck // the bytes are buffered
-	}
-	return l
-}
-
-func (l *csvLexer) errorf(format string, args ...any) *sqltype.Error {
-	return sqltype.Errorf(sqltype.CodeBadFile, "%s: line %d: %s", l.name, l.number, fmt.Sprintf(format, args...))
-}
-
-// raw reads up to and without the next line end.
-func (l *csvLexer) raw() ([]byte, error) {
-	b, err := l.r.ReadSlice('\n')
-	if err == bufio.ErrBufferFull {
-		l.long = append(l.long[:0], b...)
-		for err == bufio.ErrBufferFull {
-			b, err = l.r.ReadSlice('\n')
-			l.long = append(l.long, b...)
-		}
-		b = l.long
-	}
-	if err == io.EOF && len(b) > 0 {
-		err = nil
-	}
-	if err != nil {
-		if err != io.EOF {
-			err = badFile(l.name, err)
-		}
-		return nil, err
-	}
-	l.number++
-	b = bytes.TrimSuffix(b, []byte{'\n'})
-	return bytes.TrimSuffix(b, []byte{'\r'}), nil
-}
-
-// line reads a line, or several when a quoted field spans them. The fields are
-// valid until the next call.
-func (l *csvLexer) line() ([]csvField, error) {
-	b, err := l.raw()
-	if err != nil {
-		return nil, err
-	}
-	l.fields = l.fields[:0]
-	if bytes.IndexByte(b, l.o.Quote) < 0 {
-		for {
-			i := bytes.IndexByte(b, l.o.Delimiter)
-			if i < 0 {
-				l.fields = append(l.fields, csvField{text: b})
-				return l.fields, nil
-			}
-			l.fields = append(l.fields, csvField{text: b[:i]})
-			b = b[i+1:]
-		}
-	}
-	return l.quotedLine(b)
-}
-
-// quotedLine splits a line that has a quote somewhere.
-func (l *csvLexer) quotedLine(b []byte) ([]csvField, error) {
-	l.spare = l.spare[:0]
-	type span struct {
-		from, to int
-		quoted   bool
-	}
-	var spans []span
-	start := l.number
+// Next implements BatchReader.
+func (r *csvReader) Next(ctx context.Context) (*Batch, error) {
 	for {
-		sp := span{from: len(l.spare)}
-		if len(b) > 0 && b[0] == l.o.Quote {
-			sp.quoted = true
-			b = b[1:]
-			for closed := false; !closed; {
-				switch {
-				case len(b) == 0:
-					next, err := l.raw()
-					if err == io.EOF {
-						l.number = start
-						return nil, l.errorf("a quoted field is never closed")
-					}
-					if err != nil {
-						return nil, err
-					}
-					l.spare = append(l.spare, '\n')
-					b = next
-				case b[0] == l.o.Escape && len(b) > 1 && (b[1] == l.o.Quote || b[1] == l.o.Escape && l.o.Escape != l.o.Quote):
-					l.spare = append(l.spare, b[1])
-					b = b[2:]
-				case b[0] == l.o.Quote:
-					b = b[1:]
-					closed = true
-				default:
-					l.spare = append(l.spare, b[0])
-					b = b[1:]
-				}
-			}
-			if len(b) > 0 && b[0] != l.o.Delimiter {
-				return nil, l.errorf("unexpected %q behind a quoted field", b[0])
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if r.split.pos >= r.split.end {
+			if more, err := r.load(); !more || err != nil {
+				return nil, badFile(r.file.name, err)
 			}
 		}
-		i := bytes.IndexByte(b, l.o.Delimiter)
-		end := i
-		if i < 0 {
-			end = len(b)
+		b, err := r.batch()
+		if b == nil && err == nil {
+			continue
 		}
-		l.spare = append(l.spare, b[:end]...)
-		sp.to = len(l.spare)
-		spans = append(spans, sp)
-		if i < 0 {
+		return b, err
+	}
+}
+
+// csvBlock is what is read of a compressed file at a time, at least.
+const csvBlock = csvPart
+
+// load reads the next block.
+func (r *csvReader) load() (bool, error) {
+	if r.done {
+		return false, nil
+	}
+	r.at += int64(r.split.end)
+	size := r.size
+	if r.file.gzip {
+		var err error
+		if size, err = r.fill(); err != nil {
+			return false, err
+		}
+	}
+	r.done = size == 0 || !r.file.gzip
+	if size == 0 {
+		return false, nil
+	}
+	if size > spanLength {
+		return false, r.errorAt(0, "a record of over %d bytes", spanLength)
+	}
+	data, err := r.memory.reserve(r.im, size+csvPadding)
+	if err != nil {
+		return false, err
+	}
+	if r.file.gzip {
+		copy(data, r.rest[:size])
+		r.rest = append(r.rest[:0], r.rest[size:]...)
+	} else if _, err := io.ReadFull(r.source, data[:size]); err != nil {
+		return false, err
+	}
+	r.split.reset(data, size)
+	r.block.data = data
+	if r.block.base, err = r.memory.address(r.im, 0, size); err != nil {
+		return false, err
+	}
+	return true, r.checkText()
+}
+
+// fill reads a compressed file on into rest, until that has whole records, and
+// gives their size.
+func (r *csvReader) fill() (int, error) {
+	for want := csvBlock; ; want *= 2 {
+		r.rest = slices.Grow(r.rest, max(0, want-len(r.rest)))
+		last := false
+		for len(r.rest) < want && !last {
+			n, err := r.source.Read(r.rest[len(r.rest):want])
+			r.rest = r.rest[:len(r.rest)+n]
+			if last = err == io.EOF; err != nil && !last {
+				return 0, err
+			}
+		}
+		if size := recordEnd(r.rest, max(1, len(r.rest)/2), r.file.o, last); size >= 0 {
+			return size, nil
+		}
+	}
+}
+
+// checkText sees to it that text columns get UTF-8.
+func (r *csvReader) checkText() error {
+	data := r.split.data[:r.split.end]
+	if isASCII(data) || utf8.Valid(data) {
+		return nil
+	}
+	at := 0
+	for len(data) > at {
+		c, n := utf8.DecodeRune(data[at:])
+		if c == utf8.RuneError && n == 1 {
 			break
 		}
-		b = b[i+1:]
+		at += n
 	}
-	for _, s := range spans {
-		l.fields = append(l.fields, csvField{text: l.spare[s.from:s.to], quoted: s.quoted})
+	return r.errorAt(at, "text is not UTF-8: byte 0x%02x", data[at])
+}
+
+// batch reads the next records; nil when none of them stayed.
+func (r *csvReader) batch() (*Batch, error) {
+	n := 0
+	r.begins = r.begins[:0]
+	for n < r.rows {
+		begin := r.split.pos
+		more, err := r.split.record()
+		if err != nil {
+			return nil, r.errorAt(begin, "%v", err)
+		}
+		if !more {
+			break
+		}
+		switch err := r.place(n); {
+		case err == errEmptyRecord:
+		case err == nil:
+			r.begins = append(r.begins, begin)
+			n++
+		case !r.file.o.IgnoreBad:
+			return nil, r.errorAt(begin, "%v", err)
+		}
 	}
-	return l.fields, nil
+	r.block.side = r.split.side
+	for n > 0 {
+		bad, err := r.convert(n)
+		if err == nil {
+			r.split.side = r.split.side[:0]
+			return &r.out, nil
+		}
+		if bad < 0 {
+			return nil, err
+		}
+		for _, c := range r.columns {
+			copy(c.spans[bad:n], c.spans[bad+1:n])
+		}
+		r.begins = append(r.begins[:bad], r.begins[bad+1:]...)
+		n--
+	}
+	return nil, nil
+}
+
+var errEmptyRecord = errors.New("an empty line")
+
+// place puts the record's fields into the columns, as row n.
+func (r *csvReader) place(n int) error {
+	row, width := r.split.row, len(r.want)
+	if len(row) != width {
+		last := row[len(row)-1]
+		switch {
+		case len(row) == 1 && last.n == 0: // an empty line
+			return errEmptyRecord
+		case len(row) == width+1 && last.n == 0:
+			row = row[:width] // a delimiter behind the last field, as the TPC tools write it, is no field
+		case len(row) > width || !r.file.o.PadMissing:
+			return fmt.Errorf("expected %d fields, found %d", width, len(row))
+		}
+	}
+	null := r.file.o.Null
+	for i, c := range r.want {
+		if c == nil {
+			continue
+		}
+		if i >= len(row) {
+			c.spans[n] = textSpan{n: noText}
+			continue
+		}
+		s := row[i]
+		if int(s.n) == len(null) && (len(null) == 0 || string(r.split.text(s)) == null) {
+			s.n = noText
+		}
+		c.spans[n] = s
+	}
+	return nil
+}
+
+// convert makes columns of n rows. When a value is wrong and such records are
+// to be passed over, it says which row it is in.
+func (r *csvReader) convert(n int) (bad int, err error) {
+	r.out.Rows = n
+	for i, c := range r.columns {
+		col, bad, err := c.read(r.im, &r.block, n)
+		if err != nil && bad >= 0 {
+			if r.file.o.IgnoreBad {
+				return bad, err
+			}
+			return -1, r.valueError(c, bad, err)
+		}
+		if err != nil {
+			return -1, err
+		}
+		r.out.Columns[i] = col
+	}
+	return -1, nil
+}
+
+// valueError says where a value is wrong.
+func (r *csvReader) valueError(c *textColumn, row int, err error) error {
+	name := ""
+	for i, w := range r.want {
+		if w == c {
+			name = r.file.schema[i].Name
+		}
+	}
+	e := r.errorAt(r.begins[row], "column %q: %v", name, err)
+	var s *sqltype.Error
+	if errors.As(err, &s) {
+		e.Code = s.Code
+	}
+	return e
+}
+
+// errorAt is an error in the record that begins at a place of the block.
+func (r *csvReader) errorAt(at int, format string, args ...any) *sqltype.Error {
+	what := fmt.Sprintf(format, args...)
+	text, err := r.file.text()
+	before := 0
+	if err == nil {
+		before, err = countLines(io.LimitReader(text, r.at))
+	}
+	if err != nil { // it was read before, and cannot be now
+		return sqltype.Errorf(sqltype.CodeBadFile, "%s: %s", r.file.name, what)
+	}
+	line := before + bytes.Count(r.split.data[:at], []byte{'\n'}) + 1
+	return sqltype.Errorf(sqltype.CodeBadFile, "%s: line %d: %s", r.file.name, line, what)
+}
+
+func countLines(r io.Reader) (lines int, err error) {
+	b := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(b)
+		lines += bytes.Count(b[:n], []byte{'\n'})
+		if err == io.EOF {
+			return lines, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// Close implements BatchReader.
+func (r *csvReader) Close() error {
+	for _, c := range r.columns {
+		c.release()
+	}
+	r.memory.release()
+	return nil
 }

@@ -19,6 +19,9 @@ type csvWriter struct {
 
 func newCSVWriter(part *partFile, schema sqltype.Schema, o CSVOptions) *csvWriter {
 	w := &csvWriter{part: part, w: bufio.NewWriterSize(part, 1<<18), o: o.withDefaults(part.name)}
+	if w.o.Delimiter == 0 {
+		w.o.Delimiter = ','
+	}
 	if o.Header != HeaderNo {
 		for i, c := range schema {
 			w.field(i, c.Name, false)

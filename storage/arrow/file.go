@@ -102,7 +102,7 @@ type FileOptions struct {
 
 // FormatOf guesses a file's format from its name, "" when it cannot.
 func FormatOf(name string) string {
-	switch strings.ToLower(filepath.Ext(name)) {
+	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))) {
 	case ".parquet", ".parq":
 		return "parquet"
 	case ".csv", ".tsv", ".tbl", ".txt":

@@ -76,6 +76,28 @@ func readAll(t *testing.T, f File, cols []int, rows int) (out [][]sqltype.Datum,
 	}
 }
 
+// partRows reads a part without columns, and counts its rows.
+func partRows(t *testing.T, f File, part int) (n int) {
+	t.Helper()
+	d := device.NewCPU(device.CPUOptions{})
+	s, err := d.NewStream()
+	require.NoError(t, err)
+	defer s.Close()
+	im := NewImporter(s, d)
+	defer im.Release()
+	r, err := f.Read(part, nil, 1000, im)
+	require.NoError(t, err)
+	defer r.Close()
+	for {
+		b, err := r.Next(context.Background())
+		require.NoError(t, err)
+		if b == nil {
+			return n
+		}
+		n += b.Rows
+	}
+}
+
 func TestFileRoundTrip(t *testing.T) {
 	schema, rows := samples()
 	for _, format := range []string{"parquet", "arrow", "csv"} {
