@@ -27,17 +27,29 @@ type rig struct {
 	version index.Version
 }
 
+// newRig makes an index with memory of mem. It is closed at the test's end.
 func newRig(t testing.TB, d device.Device, mem device.Allocator) *rig {
-	f := index.Format{Words: 1}
-	x, err := mvcc.New(mem, f)
+	x, err := mvcc.New(mem, index.Format{Words: 1})
 	require.NoError(t, err)
-	r := &rig{t: t, s: devicetest.Stream(t, d), x: x, batch: index.NewBatch(d, f), answer: index.NewAnswer(d)}
+	r := clientOf(t, d, x)
 	t.Cleanup(func() {
-		r.batch.Release()
-		r.answer.Release()
+		r.close()
 		require.NoError(t, x.Close())
 	})
 	return r
+}
+
+// clientOf is a rig for one goroutine.
+func clientOf(t testing.TB, d device.Device, x index.Index) *rig {
+	s, err := d.NewStream()
+	require.NoError(t, err)
+	return &rig{t: t, s: s, x: x, batch: index.NewBatch(d, index.Format{Words: 1}), answer: index.NewAnswer(d)}
+}
+
+func (r *rig) close() {
+	r.batch.Release()
+	r.answer.Release()
+	require.NoError(r.t, r.s.Close())
 }
 
 // apply changes entry k of row k for n numbers k, as the next version.
@@ -68,9 +80,14 @@ func (r *rig) snapshot(v index.Version) index.Snapshot {
 // rows are all rows of a snapshot, in order of their keys.
 func (r *rig) rows(sn index.Snapshot) []uint64 {
 	require.NoError(r.t, sn.Scan(r.s, index.Ranges{N: 1}, index.Order{}, r.answer))
+	return r.words(r.answer.Rows())
+}
+
+// words reads a number for each row of the answer.
+func (r *rig) words(p device.Ptr) []uint64 {
 	out := make([]uint64, r.answer.Total)
 	if len(out) > 0 {
-		require.NoError(r.t, r.s.Download(unsafe.Slice((*byte)(unsafe.Pointer(&out[0])), 8*len(out)), r.answer.Rows()))
+		require.NoError(r.t, r.s.Download(unsafe.Slice((*byte)(unsafe.Pointer(&out[0])), 8*len(out)), p))
 	}
 	return out
 }
