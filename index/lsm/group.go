@@ -66,15 +66,17 @@ func (g *group[W]) seek(s *shape, r *run, some []uint8) {
 	for _, i := range some {
 		p := &ps[g.part[i]]
 		low, _ := fences(int(p.N))
-		from := max(int(g.at[i])-1, 0) * fan
-		g.at[i] = int32(from + countBelow(device.View[W](p.Fences, low)[from:min(from+fan, low)], g.places[i].lead))
+		g.at[i] = int32(countFenced(device.View[W](p.Fences, low), fenceBefore(int(g.at[i])), g.places[i].lead))
 	}
 	for _, i := range some {
 		p := &ps[g.part[i]]
-		n, from := int(p.N), max(int(g.at[i])-1, 0)*fan
-		g.at[i] = int32(countBelowStep(device.View[W](p.Keys, n*step), step, from, min(from+fan, n), g.places[i].lead))
+		n := int(p.N)
+		g.at[i] = int32(countKeys(device.View[W](p.Keys, n*step), step, n, fenceBefore(int(g.at[i])), g.places[i].lead))
 	}
 	for _, i := range some {
+		if s.Wide == 0 && g.places[i].row == 0 {
+			continue // the lead was all
+		}
 		p := &ps[g.part[i]]
 		if at := int(g.at[i]); at < int(p.N) && device.View[W](p.Keys, at*step+1)[at*step] == g.places[i].lead {
 			l := open[W](s, p)

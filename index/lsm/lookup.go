@@ -71,9 +71,21 @@ func lookupGroup[W lead](a *lookupArgs, g *group[W], hits []hit, counts []int64)
 		}
 		g.seek(&a.Shape, r, g.filter(r))
 		for i := range g.n {
-			b := &g.places[i]
-			if g.at[i] == int32(r.parts()[g.part[i]].N) && !beginsWith(r, int(g.part[i])+1, b.lead) {
-				continue
+			b, p, at := &g.places[i], &r.parts()[g.part[i]], int(g.at[i])
+			if at == int(p.N) {
+				if !beginsWith(r, int(g.part[i])+1, b.lead) {
+					continue
+				}
+			} else if a.Shape.Wide == 0 && p.Gone == 0 && at+1 < int(p.N) {
+				// Mostly a key has one entry, or none.
+				switch keys := device.View[W](p.Keys, at+2); {
+				case keys[at] != b.lead:
+					continue
+				case keys[at+1] != b.lead:
+					hits[i].add(j, spot{g.part[i], g.at[i]}, 1)
+					counts[i]++
+					continue
+				}
 			}
 			if at, n, gone := entriesFrom(&a.Shape, r, b, spot{g.part[i], g.at[i]}); n > 0 {
 				hits[i].add(j, at, n)

@@ -28,13 +28,13 @@ func setFences[W lead](to device.Ptr, keys []W, step, n int) {
 	}
 }
 
-// countBelowStep is the place from from to end of the first lead that is not
-// below x; leads are step apart.
-func countBelowStep[W lead](keys []W, step, from, end int, x W) int {
+// countKeys is countFenced for n leads that are step apart.
+func countKeys[W lead](keys []W, step, n, from int, x W) int {
 	if step == 1 {
-		return from + countBelow(keys[from:end], x)
+		return countFenced(keys[:n], from, x)
 	}
-	at, n := from, end-from
+	at := from
+	n = min(fan, n-from)
 	for n > 1 {
 		half := n / 2
 		at += half & -less(keys[(at+half-1)*step], x)
@@ -43,13 +43,16 @@ func countBelowStep[W lead](keys []W, step, from, end int, x W) int {
 	return at + less(keys[at*step], x)
 }
 
+// fenceBefore is the first entry that fence i-1 stands for.
+func fenceBefore(i int) int { return max(i-1, 0) * fan }
+
 // firstAbove is how many of n leads, step apart, are below x, by their fences.
 func firstAbove[W lead](fenced device.Ptr, keys []W, step, n int, x W) int {
 	low, high := fences(n)
 	f := device.View[W](fenced, low+high)
-	from := max(countBelow(f[low:], x)-1, 0) * fan
-	from = max(from+countBelow(f[from:min(from+fan, low)], x)-1, 0) * fan
-	return countBelowStep(keys, step, from, min(from+fan, n), x)
+	at := countBelow(f[low:], x)
+	at = countFenced(f[:low], fenceBefore(at), x)
+	return countKeys(keys, step, n, fenceBefore(at), x)
 }
 
 // seek is how many entries of a sealed part are before a place.

@@ -141,6 +141,26 @@ func less[W lead](a, b W) int {
 	return int(c)
 }
 
+// countBlock is countBelow for what a fence stands for, where most of all
+// searching is done.
+func countBlock[W lead](v []W, x W) int {
+	b := (*[fan]W)(v)
+	at := 8 & -less(b[7], x)
+	at += 4 & -less(b[(at+3)%fan], x)
+	at += 2 & -less(b[(at+1)%fan], x)
+	at += less(b[at%fan], x)
+	return at + less(b[at%fan], x)
+}
+
+// countFenced is how many of v are below x, those before from being so, and
+// those a block further on not.
+func countFenced[W lead](v []W, from int, x W) int {
+	if from+fan <= len(v) {
+		return from + countBlock(v[from:], x)
+	}
+	return from + countBelow(v[from:], x)
+}
+
 // countBelow is how many of v, which ascend, are below x.
 func countBelow[W lead](v []W, x W) int {
 	at, n := 0, len(v)
