@@ -13,10 +13,11 @@ import (
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index"
 	"github.com/gpusql/gpusql/index/btree"
+	"github.com/gpusql/gpusql/index/lsm"
 )
 
 // indexKinds are the kinds of index that there are.
-func indexKinds() []index.Kind { return []index.Kind{btree.Kind()} }
+func indexKinds() []index.Kind { return []index.Kind{btree.Kind(), lsm.Kind()} }
 
 const (
 	indexBatch = 8192
@@ -56,7 +57,7 @@ func (c *config) indexes() error {
 			t.ratios(base)
 		}
 	}
-	return nil
+	return c.indexWrites()
 }
 
 // indexTimes are what one structure took.
