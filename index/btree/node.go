@@ -79,9 +79,8 @@ type layout struct {
 // shape is a page size and how much fits.
 type shape struct{ bytes, cap int }
 
-// pageUnits are sizes of pages that package page has without slack, in 64 bytes.
-// With all of its sizes nodes would have less slack, and be written anew more often.
-var pageUnits = [...]int{4, 8, 12, 16, 18, 21, 25, 32, 42, 64, 128}
+// pageUnits are the sizes of pages that package page has without slack, in 64 bytes.
+var pageUnits = [...]int{4, 6, 8, 10, 12, 14, 16, 18, 21, 25, 32, 42, 64, 128}
 
 // leafBytes and innerBytes are the most bytes of nodes of 16-byte entries: half
 // as much is more levels and pages, twice as much moves more for an insertion.
