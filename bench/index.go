@@ -14,10 +14,11 @@ import (
 	"github.com/gpusql/gpusql/index"
 	"github.com/gpusql/gpusql/index/btree"
 	"github.com/gpusql/gpusql/index/lsm"
+	"github.com/gpusql/gpusql/index/mvcc"
 )
 
 // indexKinds are the kinds of index that there are.
-func indexKinds() []index.Kind { return []index.Kind{btree.Kind(), lsm.Kind()} }
+func indexKinds() []index.Kind { return []index.Kind{btree.Kind(), lsm.Kind(), mvcc.Kind()} }
 
 const (
 	indexBatch = 8192
@@ -55,6 +56,9 @@ func (c *config) indexes() error {
 			}
 			t.print(fmt.Sprintf("%s, %d streams", k.Name, streams))
 			t.ratios(base)
+			for _, line := range t.snapshots {
+				fmt.Println("    " + line)
+			}
 		}
 	}
 	return c.indexWrites()
@@ -65,6 +69,7 @@ type indexTimes struct {
 	each          map[string]time.Duration // nanoseconds an operation, by a hundred
 	bytes, after  float64
 	distributions []string
+	snapshots     []string // what was measured with old snapshots
 }
 
 func (t *indexTimes) set(what string, d time.Duration, ops int) {
@@ -119,6 +124,8 @@ type rig struct {
 	rows    *device.Buffer
 	answer  *index.Answer
 	now     clock
+	keep    index.Version // the oldest version that is wanted
+	history bool          // keep stays where it is
 }
 
 // clock is a time that goes on: what a machine's other users do is not in the
@@ -171,8 +178,14 @@ func (r *rig) apply(keys, rows []uint64, op index.Op) (time.Duration, error) {
 		return 0, err
 	}
 	r.version++
+	if !r.history {
+		r.keep = r.version
+	}
 	start := r.now()
 	err := r.x.Apply(r.s, r.version, index.Entries{Keys: index.Keys{Data: r.keys.Ptr(), N: len(keys)}, Rows: r.rows.Ptr(), Op: op})
+	if err == nil {
+		err = r.x.Prune(r.s, r.keep) // no transaction reads below it
+	}
 	return r.now()-start, err
 }
 
@@ -305,6 +318,11 @@ func measureKind(k index.Kind, n, streams int) (t indexTimes, err error) {
 	t.set("delete", d, len(w.fresh))
 	for _, name := range []string{"gaussian", "sorted", "self-similar", "zipf"} {
 		if err := t.distribution(r, w, name); err != nil {
+			return t, err
+		}
+	}
+	if k.History {
+		if err := t.history(r, w); err != nil {
 			return t, err
 		}
 	}
