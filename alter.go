@@ -413,7 +413,9 @@ func (c *Conn) addColumn(ctx context.Context, tx *storage.Tx, t *catalog.Table, 
 }
 
 // isVolatileDefault reports a default that may differ from row to row.
-func isVolatileDefault(text string) bool { return strings.Contains(text, "random") || strings.Contains(text, "uuid") }
+func isVolatileDefault(text string) bool {
+	return strings.Contains(text, "random") || strings.Contains(text, "uuid")
+}
 
 func (c *Conn) addConstantColumn(ctx context.Context, tx *storage.Tx, t *catalog.Table, d *parser.ColumnDef, col catalog.Column) (*catalog.Table, error) {
 	value := sqltype.NullOf(col.Type)

@@ -28,9 +28,9 @@ type Conn struct {
 	// current are the numbers that the session was given by nextval.
 	current      map[catalog.SequenceID]int64
 	lastSequence catalog.SequenceID
-	keyDepth     int // of statements that foreign keys ask for
-	rows     map[*Rows]struct{} // results that are being read
-	closed   bool
+	keyDepth     int                // of statements that foreign keys ask for
+	rows         map[*Rows]struct{} // results that are being read
+	closed       bool
 }
 
 // savepoint is a SAVEPOINT of the transaction.

@@ -18,7 +18,7 @@ import (
 // isPlanned reports whether a statement goes through the planner.
 func isPlanned(s parser.Statement) bool {
 	switch s.(type) {
-	case *parser.Query, *parser.Insert, *parser.Update, *parser.Delete:
+	case *parser.Query, *parser.Insert, *parser.Update, *parser.Delete, *parser.Merge:
 		return true
 	}
 	return false
@@ -322,6 +322,8 @@ func kindTag(k planner.PlanKind) string {
 		return "UPDATE"
 	case planner.DeletePlan:
 		return "DELETE"
+	case planner.MergePlan:
+		return "MERGE"
 	default:
 		panic(fmt.Sprintf("gpusql: %s changes no rows", k))
 	}
@@ -335,6 +337,8 @@ func returning(n planner.Node) bool {
 	case *planner.Update:
 		return n.Returning != nil
 	case *planner.Delete:
+		return n.Returning != nil
+	case *planner.Merge:
 		return n.Returning != nil
 	case *planner.With:
 		return returning(n.Body)

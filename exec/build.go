@@ -21,7 +21,7 @@ func (w *worker) buildTop(n planner.Node) (Operator, error) {
 func ordered(n planner.Node) bool {
 	switch n := n.(type) {
 	case *planner.Sort, *planner.TopN, *planner.Limit, *planner.Values, *planner.TableFunc,
-		*planner.Insert, *planner.Update, *planner.Delete, *planner.DistinctOn, *planner.Window:
+		*planner.Insert, *planner.Update, *planner.Delete, *planner.Merge, *planner.DistinctOn, *planner.Window:
 		return true
 	case *planner.Scan:
 		return n.Access != nil
@@ -89,6 +89,8 @@ func (w *worker) operator(n planner.Node) (Operator, error) {
 		return newUpdate(w, n)
 	case *planner.Delete:
 		return newDelete(w, n)
+	case *planner.Merge:
+		return newMerge(w, n)
 	default:
 		panic(fmt.Sprintf("exec: no operator for %T", n))
 	}
@@ -126,7 +128,7 @@ func (q *query) rows(n planner.Node) int64 {
 		return 1
 	case *planner.Values:
 		return int64(len(n.Rows))
-	case *planner.Insert, *planner.Update, *planner.Delete:
+	case *planner.Insert, *planner.Update, *planner.Delete, *planner.Merge:
 		return 1 // one worker changes
 	}
 	var most int64 = 1

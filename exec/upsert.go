@@ -215,7 +215,7 @@ func (u *upsert) insertWhere(ctx context.Context, keep func(i int) bool) error {
 }
 
 // pick is the rows of a batch for which keep answers true, nil for none.
-func (u *upsert) pick(b *arrow.Batch, keep func(i int) bool) (*arrow.Batch, func(), error) {
+func (c *change) pick(b *arrow.Batch, keep func(i int) bool) (*arrow.Batch, func(), error) {
 	var at []uint32
 	for i := range b.Rows {
 		if keep(i) {
@@ -225,7 +225,7 @@ func (u *upsert) pick(b *arrow.Batch, keep func(i int) bool) (*arrow.Batch, func
 	if len(at) == 0 {
 		return nil, nil, nil
 	}
-	mem := u.w.q.env.Memory
+	mem := c.w.q.env.Memory
 	var idx arrow.Slab
 	out := &gathered{mem: mem}
 	release := func() {
@@ -234,12 +234,12 @@ func (u *upsert) pick(b *arrow.Batch, keep func(i int) bool) (*arrow.Batch, func
 	}
 	p, err := idx.Reserve(mem, 4*len(at))
 	if err == nil {
-		err = u.w.stream.Upload(p, wordBytes(at))
+		err = c.w.stream.Upload(p, wordBytes(at))
 	}
 	out.reset(len(b.Columns), len(at))
 	for i := range b.Columns {
 		if err == nil {
-			err = out.pick(u.w.stream, i, b.Columns[i], p, len(at))
+			err = out.pick(c.w.stream, i, b.Columns[i], p, len(at))
 		}
 	}
 	if err != nil {

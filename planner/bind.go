@@ -18,7 +18,7 @@ type BindOptions struct {
 	FileSchema func(path, format string, options map[string]sqltype.Datum) (FileInfo, error)
 }
 
-// Bind resolves the names and types of a query, INSERT, UPDATE or DELETE and
+// Bind resolves the names and types of a query, INSERT, UPDATE, DELETE or MERGE and
 // makes the plan that says the same as the text. Errors are *sqltype.Error,
 // with a position where there is one.
 func Bind(r catalog.Reader, s parser.Statement, o BindOptions) (p *Plan, err error) {
@@ -64,6 +64,8 @@ func (b *binder) statement(s parser.Statement) *Plan {
 		p.Root, p.Kind = b.update(s), UpdatePlan
 	case *parser.Delete:
 		p.Root, p.Kind = b.delete(s), DeletePlan
+	case *parser.Merge:
+		p.Root, p.Kind = b.mergeInto(s), MergePlan
 	default:
 		fail(sqltype.CodeWrongObject, noPos, "a %T has no plan", s)
 	}

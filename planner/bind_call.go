@@ -90,6 +90,15 @@ func (b *binder) special(s *scope, name string, e *parser.Call) (Expr, bool) {
 		return b.groupingCall(s, e), true
 	case "collate":
 		return b.collate(s, e), true
+	case "merge_action":
+		count(0, 0)
+		for at := s; at != nil; at = at.parent {
+			if at.mergeAction != nil {
+				return colRef(*at.mergeAction), true
+			}
+		}
+		fail(sqltype.CodeSyntax, e.Pos, "merge_action() can only be used in the RETURNING list of a MERGE command")
+		return nil, false
 	default:
 		return nil, false
 	}

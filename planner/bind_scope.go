@@ -32,6 +32,8 @@ type scope struct {
 	openAgg   int                  // aggregates whose arguments are being bound
 	uses      []usage              // where columns of FROM are named, for errors
 	params    []boundParam         // of the function whose body this is of
+	// mergeAction is what merge_action() gives in RETURNING of a MERGE.
+	mergeAction *ColDef
 }
 
 // usage is a place where a column is named outside aggregates.

@@ -174,6 +174,8 @@ func ownCols(n Node) []ColDef {
 		return n.Columns
 	case *Delete:
 		return n.Columns
+	case *Merge:
+		return n.Columns
 	}
 	return nil
 }

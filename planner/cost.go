@@ -123,7 +123,7 @@ func (m *costModel) estimate(n Node) float64 {
 			m.rows(n.Step)
 		}
 		return m.rows(n.Body)
-	case *Insert, *Update, *Delete:
+	case *Insert, *Update, *Delete, *Merge:
 		m.rows(n.Inputs()[0])
 		return 1
 	}

@@ -146,6 +146,8 @@ func (e *explainer) line(n Node) string {
 		return "update " + n.Table.Name
 	case *Delete:
 		return "delete " + n.Table.Name
+	case *Merge:
+		return "merge " + n.Table.Name
 	}
 	panic(fmt.Sprintf("planner: no text for %T", n))
 }

@@ -337,3 +337,24 @@ type Delete struct {
 	Returning []NamedExpr
 	Columns   []ColDef
 }
+
+// Merge changes rows as its input says: column 0 is a MergeKind, 1 the row id,
+// the next ones the whole new row in the table's order, or the old one that is
+// deleted, and the last is the action's name. Columns are the row and that name.
+type Merge struct {
+	Table     *catalog.Table
+	Input     Node
+	Checks    []Check
+	Returning []NamedExpr
+	Columns   []ColDef
+}
+
+// MergeKind is what a MERGE does with a row.
+type MergeKind int32
+
+// The changes of MERGE.
+const (
+	MergeInsert MergeKind = iota + 1
+	MergeUpdate
+	MergeDelete
+)

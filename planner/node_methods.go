@@ -116,6 +116,9 @@ func (n *Update) Cols() []ColDef { return changeCols(n.Returning) }
 // Cols are RETURNING's, or the count of rows.
 func (n *Delete) Cols() []ColDef { return changeCols(n.Returning) }
 
+// Cols are RETURNING's, or the count of rows.
+func (n *Merge) Cols() []ColDef { return changeCols(n.Returning) }
+
 func changeCols(returning []NamedExpr) []ColDef {
 	if returning == nil {
 		return []ColDef{countColumn}
@@ -194,6 +197,9 @@ func (n *Update) Inputs() []Node { return []Node{n.Input} }
 
 // Inputs is the one node read.
 func (n *Delete) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs is the one node read.
+func (n *Merge) Inputs() []Node { return []Node{n.Input} }
 
 // ---- copies that read others ----
 
@@ -308,4 +314,9 @@ func (n *Update) WithInputs(in []Node) Node {
 // WithInputs is a copy that reads in[0].
 func (n *Delete) WithInputs(in []Node) Node {
 	return withInput(n, in, func(c *Delete, i Node) { c.Input = i })
+}
+
+// WithInputs is a copy that reads in[0].
+func (n *Merge) WithInputs(in []Node) Node {
+	return withInput(n, in, func(c *Merge, i Node) { c.Input = i })
 }

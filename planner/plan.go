@@ -28,8 +28,9 @@ const (
 	InsertPlan
 	UpdatePlan
 	DeletePlan
+	MergePlan
 )
 
 func (k PlanKind) String() string {
-	return [...]string{"query", "insert", "update", "delete"}[k]
+	return [...]string{"query", "insert", "update", "delete", "merge"}[k]
 }

@@ -68,6 +68,10 @@ func (x *exprEditor) copyOf(n Node) Node {
 		c := *n
 		c.Returning = x.named(n.Returning)
 		return &c
+	case *Merge:
+		c := *n
+		c.Checks, c.Returning = x.checks(n.Checks), x.named(n.Returning)
+		return &c
 	}
 	panic(fmt.Sprintf("planner: no expressions for %T", n))
 }
