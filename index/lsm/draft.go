@@ -98,9 +98,12 @@ func (c *draft) move(to, from int) {
 }
 
 // capacity is the most entries of a level, active and draining together.
-func capacity(level int) int { return levelEntries << (2 * level) }
+func capacity(level int) int { return levelEntries << (growth * level) }
 
-// levelEntries is the capacity of level 0; each has four times that of the one before.
+// growth is by what power of two a level is larger than the one before.
+const growth = 3
+
+// levelEntries is the capacity of level 0.
 const levelEntries = 1 << 8
 
 func (c *draft) size(level int) int {

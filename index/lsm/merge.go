@@ -125,9 +125,15 @@ func (m *merger[W]) merge(l *list[W], from, end int) {
 // mergeWords is for keys of one word, and entries that are all live: then no two
 // of them are equal, and (key, row) is compared as one number, without a branch.
 func (m *merger[W]) mergeWords(l *list[W], from, end int) int {
-	xk, xr, yk, yr := m.more.keys, m.more.rows, l.keys[:end], l.rows[:end]
-	ok, or := m.out.keys[m.n:], m.out.rows[m.n:]
-	i, j, n := m.at, from, 0
+	i, j, n := mergeLive(m.more.keys[m.at:], m.more.rows[m.at:], l.keys[from:end], l.rows[from:end], m.out.keys[m.n:], m.out.rows[m.n:])
+	m.at += i
+	m.n += n
+	return from + j
+}
+
+// mergeLive merges until one of x and y or the room is used up, and returns what
+// was taken of each and written. No two entries are equal.
+func mergeLive[W lead](xk []W, xr []uint64, yk []W, yr []uint64, ok []W, or []uint64) (i, j, n int) {
 	for i < len(xk) && j < len(yk) && n < len(ok) {
 		kx, ky, rx, ry := xk[i], yk[j], xr[i], yr[j]
 		_, c := bits.Sub64(ry, rx, 0)
@@ -138,9 +144,7 @@ func (m *merger[W]) mergeWords(l *list[W], from, end int) int {
 		j += int(c)
 		i += int(1 - c)
 	}
-	m.at = i
-	m.n += n
-	return j
+	return i, j, n
 }
 
 // mergeAny is for all others. Two equal entries are one that is live in one list

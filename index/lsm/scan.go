@@ -97,11 +97,16 @@ func seekGroup[W lead](s *shape, r *run, from, to *group[W], found []span) {
 func scanHost[W lead](a *scanArgs, lo, hi int) {
 	runs, offsets := device.View[run](a.Runs, int(a.NRuns)), device.View[int64](a.Counts, hi+1)
 	spans := device.View[span](a.Spans, hi*len(runs))
+	var f fewMerger[W]
 	s := scanner[W]{a: a, rows: device.View[uint64](a.Rows, int(offsets[hi]))}
 	s.step = a.Shape.step(int(unsafe.Sizeof(W(0))))
 	s.keys = device.View[W](a.Keys, int(offsets[hi])*s.step)
 	for i := lo; i < hi; i++ {
 		s.n, s.end = int(offsets[i]), int(offsets[i+1])
+		if f.fits(a, runs, spans[i*len(runs):(i+1)*len(runs)], s.end-s.n) {
+			f.merge(a, runs, spans[i*len(runs):(i+1)*len(runs)], &s)
+			continue
+		}
 		s.cursors = s.cursors[:0]
 		for j := range runs {
 			s.add(&runs[j], spans[i*len(runs)+j])
