@@ -55,6 +55,8 @@ func run(ctx context.Context, args []string) error {
 		return c.scan(ctx)
 	case "index":
 		return c.indexes()
+	case "append":
+		return c.append(ctx)
 	case "csv":
 		return c.csv(ctx)
 	case "cancel":
