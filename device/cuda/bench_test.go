@@ -79,17 +79,6 @@ func BenchmarkLaunchWait(b *testing.B) {
 	}
 }
 
-// BenchmarkLaunchWaitContext waits for a context that may end.
-func BenchmarkLaunchWaitContext(b *testing.B) {
-	x := newBench(b, 8*1024)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	for b.Loop() {
-		must(b, x.launch(32))
-		must(b, x.s.Wait(ctx))
-	}
-}
-
 func BenchmarkLaunchDownload(b *testing.B) {
 	x := newBench(b, 8*1024)
 	host := make([]byte, 8)

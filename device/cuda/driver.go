@@ -108,7 +108,6 @@ const (
 	fnStreamCreate
 	fnStreamDestroy
 	fnStreamSynchronize
-	fnStreamQuery
 	fnStreamWaitEvent
 	fnEventCreate
 	fnEventDestroy
@@ -164,7 +163,6 @@ var symbols = [numFns]string{
 	fnStreamCreate:      "cuStreamCreate",      // (CUstream *, unsigned flags: 1 non-blocking)
 	fnStreamDestroy:     "cuStreamDestroy_v2",  // (CUstream)
 	fnStreamSynchronize: "cuStreamSynchronize", // (CUstream)
-	fnStreamQuery:       "cuStreamQuery",       // (CUstream): 600 not ready
 	fnStreamWaitEvent:   "cuStreamWaitEvent",   // (CUstream, CUevent, unsigned 0)
 
 	fnEventCreate:      "cuEventCreate",      // (CUevent *, unsigned flags: 0, or 2 no timing)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"time"
 	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
@@ -191,8 +190,11 @@ func (q *queue) direct(f fn, dst, src uintptr, n int) error {
 	return q.settle()
 }
 
-// Wait returns when all that was submitted is done. A context that ends leaves
-// the work to go on: memory that it uses may be released all the same.
+// Wait returns when all that was submitted is done. The driver's wait cannot be
+// ended, but it returns within a microsecond of the work, where asking the driver
+// between pauses of Go's timers would take up to a millisecond; what bounds it
+// is the size of launches. A context that has ended before leaves the work to
+// go on: memory that it uses may be released all the same.
 func (s *Stream) Wait(ctx context.Context) error {
 	if err := s.beginCopy(); err != nil {
 		return err
@@ -201,38 +203,10 @@ func (s *Stream) Wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if ctx.Done() != nil {
-		if err := s.poll(ctx); err != nil {
-			return err
-		}
-	}
 	if err := s.q.settle(); err != nil {
 		return err
 	}
 	return s.q.failure()
-}
-
-// poll returns when the work is done or the context ends: at first it asks
-// again and again, as the driver does when it waits, then ever less often.
-func (s *Stream) poll(ctx context.Context) error {
-	const busy = 100 // some 50 µs
-	pause := 10 * time.Microsecond
-	for i := 0; s.q.done.Load() < s.q.last.Load(); i++ {
-		r := s.dev.drv.call(fnStreamQuery, s.q.handle)
-		if r != notReady {
-			return s.dev.check(fnStreamQuery, r)
-		}
-		if i < busy {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
-			pause = min(2*pause, time.Millisecond)
-		}
-	}
-	return nil
 }
 
 // Close waits for what is under way, and leaves the queue to the next stream.
