@@ -37,7 +37,7 @@ func (t *tree[W]) touch(w *work, g *group) (sum uint64) {
 	from, count := w.places[g.lo].place(), n.len()
 	rows := t.layout.rowsAt(n.cap())
 	for _, r := range [2][2]int{{lineBytes + t.layout.size*from, lineBytes + t.layout.size*count}, {rows + 8*from, rows + 8*count}} {
-		for at := r[0] &^ (lineBytes - 1); at <= r[1]; at += lineBytes {
+		for at := r[0] &^ (lineBytes - 1); at < r[1]; at += lineBytes {
 			sum += *(*uint64)(unsafe.Add(n.p, at))
 		}
 	}
