@@ -5,40 +5,27 @@
 #define BYTES 16 * 4 * BLOCK
 
 // write_bytes sets the n bytes at dst. quad(p) is the 16 bytes for aligned
-// address p, byte(p) is one.
+// address p, byte(p) is one: those before and after the aligned ones are the
+// first block's.
 template <typename Q, typename B>
 INLINE void write_bytes(Ptr dst, u64 n, Q quad, B byte) {
-  const Ptr first = dst & ~Ptr(15), end = dst + n;
-  const u64 quads = (end - first + 15) / 16;
-  move<4>(
-      quads,
-      [&](u64 i) {
-        const Ptr p = first + i * 16;
-        Quad q = {};
-        if (p >= dst && p + 16 <= end) q = quad(p);
-        return q;
-      },
-      [&](u64 i, const Quad &q) {
-        const Ptr p = first + i * 16;
-        if (p >= dst && p + 16 <= end) {
-          *at<Quad>(p) = q;
-          return;
-        }
-        for (Ptr b = larger(p, dst); b < smaller(p + 16, end); b++) *at<u8>(b) = byte(b);
-      });
+  const Ptr end = dst + n, first = smaller((dst + 15) & ~Ptr(15), end), last = larger(end & ~Ptr(15), first);
+  move<4>((last - first) / 16, [&](u64 i) { return quad(first + i * 16); },
+          [&](u64 i, const Quad &q) { *at<Quad>(first + i * 16) = q; });
+  if (block() == 0 && thread() < 32) {
+    const Ptr p = thread() < 16 ? dst + thread() : last + thread() - 16;
+    if (p < (thread() < 16 ? first : end)) *at<u8>(p) = byte(p);
+  }
 }
 
-// shifted is the 16 bytes at p, which is not aligned: words are aligned, and
-// two of them hold each word that is wanted.
+// shifted is the 16 bytes at p, which is not aligned: they lie in two that are.
 INLINE Quad shifted(Ptr p) {
-  const Ptr first = p & ~Ptr(3);
-  const u32 by = u32(p & 3);
-  u32 w[5];
-  UNROLL for (u32 i = 0; i < 4; i++) w[i] = at<u32>(first)[i];
-  w[4] = by ? at<u32>(first)[4] : 0;
-  Quad q;
-  UNROLL for (u32 i = 0; i < 4; i++) q.w[i] = pick_bytes(w[i], w[i + 1], 0x3210 + 0x1111 * by);
-  return q;
+  typedef Pack<u64, 2> Two;
+  const Two lo = *at<Two>(p & ~Ptr(15)), hi = *at<Two>((p & ~Ptr(15)) + 16);
+  const u64 x = p & 8 ? lo.v[1] : lo.v[0], y = p & 8 ? hi.v[0] : lo.v[1], z = p & 8 ? hi.v[1] : hi.v[0];
+  const u32 by = u32(p & 7) * 8;
+  const u64 a = by ? x >> by | y << (64 - by) : x, b = by ? y >> by | z << (64 - by) : y;
+  return {{u32(a), u32(a >> 32), u32(b), u32(b >> 32)}};
 }
 
 KERNEL(copy, copyArgs, BLOCK, BYTES) {
@@ -51,7 +38,8 @@ KERNEL(copy, copyArgs, BLOCK, BYTES) {
 }
 
 KERNEL(zero, copyArgs, BLOCK, BYTES) {
-  write_bytes(a.Dst, n, [](Ptr) { return Quad{}; }, [](Ptr) { return u8(0); });
+  const u32 w = hidden(0);
+  write_bytes(a.Dst, n, [&](Ptr) { return Quad{{w, w, w, w}}; }, [](Ptr) { return u8(0); });
 }
 
 KERNEL(fill, addArgs, BLOCK, BYTES) {

@@ -3,10 +3,8 @@
 
 #include "warp.cuh"
 
-typedef u32 StatusCode;
-
 struct Status {
-  StatusCode Code;
+  u32 Code;
   u32 Line;
   u64 Detail[3];
 };
@@ -14,6 +12,8 @@ static_assert(sizeof(Status) == 32, "size");
 static_assert(__builtin_offsetof(Status, Code) == 0, "offset");
 static_assert(__builtin_offsetof(Status, Line) == 4, "offset");
 static_assert(__builtin_offsetof(Status, Detail) == 8, "offset");
+
+typedef u32 StatusCode;
 constexpr u32 StatusOK = 0u;
 constexpr u32 StatusCanary = 1u;
 constexpr u32 StatusFull = 2u;
@@ -148,7 +148,7 @@ struct ProbeArgs {
   u64 Factor;
   u64 Add;
   Ptr Status;
-  StatusCode Code;
+  u32 Code;
   u32 _1;
 };
 static_assert(sizeof(ProbeArgs) == 40, "size");

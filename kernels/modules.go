@@ -167,10 +167,10 @@ var ptxSelect string
 var (
 	moduleSelect = &device.Module{Name: "select", PTX: ptxSelect}
 
-	codeSelectTrue    = &device.Code{Module: moduleSelect, Entry: "select_true", Block: 256, Items: 4096}     // selectArgs
-	codeSelectNotTrue = &device.Code{Module: moduleSelect, Entry: "select_not_true", Block: 256, Items: 4096} // selectArgs
-	codeSelectBits    = &device.Code{Module: moduleSelect, Entry: "select_bits", Block: 256, Items: 4096}     // selectArgs
-	codeWhereTrue     = &device.Code{Module: moduleSelect, Entry: "where_true", Block: 256, Items: 2048}      // selectArgs
+	codeSelectTrue    = &device.Code{Module: moduleSelect, Entry: "select_true", Block: 256, Items: 16384}     // selectArgs
+	codeSelectNotTrue = &device.Code{Module: moduleSelect, Entry: "select_not_true", Block: 256, Items: 16384} // selectArgs
+	codeSelectBits    = &device.Code{Module: moduleSelect, Entry: "select_bits", Block: 256, Items: 16384}     // selectArgs
+	codeWhereTrue     = &device.Code{Module: moduleSelect, Entry: "where_true", Block: 256, Items: 2048}       // selectArgs
 )
 
 //go:embed sequence.ptx

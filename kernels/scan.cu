@@ -1,76 +1,68 @@
 // Running sums: see scan.go.
 #include "scan.cuh"
 
-// A warp has ROWS rows of 16 bytes a lane, one after the other; a tile is all
-// rows of a block's warps.
-#define ROWS 8
+// A thread sums PACKS times 16 bytes that lie one after the other. They come and
+// go by way of shared memory, where each thread's are followed by 16 bytes that
+// nobody uses: threads side by side then meet different banks.
+#define PACKS 8
 
-template <typename T>
-struct Row {
-  static constexpr u32 V = 16 / sizeof(T);
-  Pack<T, V> v;
-
-  // load reads the values from i on, zeros beyond n.
-  INLINE void load(Ptr p, u64 i, u64 n, bool whole) {
-    if (whole) {
-      v = *at<Pack<T, V>>(p + i * sizeof(T));
-      return;
-    }
-    UNROLL for (u32 j = 0; j < V; j++) v.v[j] = i + j < n ? at<T>(p)[i + j] : T(0);
-  }
-
-  INLINE u64 sum() const {
-    u64 s = 0;
-    UNROLL for (u32 j = 0; j < V; j++) s += v.v[j];
-    return s;
-  }
-
-  // store writes, for each value, the sum of those before it.
-  INLINE void store(Ptr p, u64 i, u64 n, bool whole, u64 before) {
-    Pack<T, V> out;
-    UNROLL for (u32 j = 0; j < V; j++) {
-      out.v[j] = T(before);
-      before += v.v[j];
-    }
-    if (whole) {
-      *at<Pack<T, V>>(p + i * sizeof(T)) = out;
-      return;
-    }
-    UNROLL for (u32 j = 0; j < V; j++) {
-      if (i + j < n) at<T>(p)[i + j] = out.v[j];
-    }
-  }
-};
+INLINE u32 padded(u32 pack) { return pack + pack / PACKS; }
 
 template <typename T>
 INLINE void scan(const scanArgs &a, u64 n) {
-  constexpr u32 W = BLOCK / WARP, row = WARP * Row<T>::V;
-  constexpr u64 all = u64(W) * ROWS * row;
-  SHARED(u64, sums, WARP);
+  constexpr u32 V = 16 / sizeof(T);
+  constexpr u64 items = PACKS * V * BLOCK;
+  typedef Pack<T, V> P;
+  SHARED(P, packs, (PACKS + 1) * BLOCK);
+  SHARED(u64, place, 1);
   const u32 tile = blocks() == 1 ? 0 : take_tile(at<u32>(a.State));
-  const u64 base = tile * all, first = base + warp() * ROWS * row + lane() * Row<T>::V;
-  const bool whole = base + all <= n && (a.In | a.Out) % 16 == 0;
-  Row<T> rows[ROWS];
-  UNROLL for (u32 k = 0; k < ROWS; k++) rows[k].load(a.In, first + k * row, n, whole);
-  // before is the sum before each row of this lane, within the warp.
-  u64 before[ROWS], own = 0;
-  UNROLL for (u32 k = 0; k < ROWS; k++) {
-    const u64 s = rows[k].sum(), upto = warp_scan(s, Add());
-    before[k] = own + upto - s;
-    own += shfl(upto, WARP - 1);
+  const u64 base = tile * items;
+  const bool whole = base + items <= n && (a.In | a.Out) % 16 == 0;
+
+  if (whole) {
+    P v[PACKS];
+    UNROLL for (u32 k = 0; k < PACKS; k++) v[k] = at<P>(a.In + base * sizeof(T))[k * BLOCK + thread()];
+    UNROLL for (u32 k = 0; k < PACKS; k++) packs[padded(k * BLOCK + thread())] = v[k];
+  } else {
+    for (u32 i = thread(); i < items; i += BLOCK) {
+      packs[padded(i / V)].v[i % V] = base + i < n ? at<T>(a.In)[base + i] : T(0);
+    }
   }
-  if (lane() == 0) sums[warp()] = own;
   sync_block();
+  P *mine = packs + thread() * (PACKS + 1);
+  u64 own = 0, all;
+  UNROLL for (u32 k = 0; k < PACKS; k++) {
+    const P p = mine[k];
+    UNROLL for (u32 j = 0; j < V; j++) own += p.v[j];
+  }
+  u64 sum = block_scan<BLOCK>(own, Add(), u64(0), all);
   if (warp() == 0) {
-    const u64 s = lane() < W ? sums[lane()] : 0, upto = warp_scan(s, Add()), sum = shfl(upto, WARP - 1);
-    const u64 past = blocks() == 1 ? 0 : look_back_pair(at<TilePair>(a.State + 16), tile, sum);
-    sums[lane()] = past + upto - s;
-    if (lane() == 0 && base + all >= n) *at<u64>(a.Total) = past + sum;
+    const u64 past = blocks() == 1 ? 0 : look_back(TilePairs{at<Pack<u64, 2>>(a.State + 16)}, tile, all);
+    if (lane() == 0) {
+      place[0] = past;
+      if (base + items >= n) *at<u64>(a.Total) = past + all;
+    }
   }
   sync_block();
-  const u64 past = sums[warp()];
-  UNROLL for (u32 k = 0; k < ROWS; k++) rows[k].store(a.Out, first + k * row, n, whole, past + before[k]);
+  sum += place[0];
+  UNROLL for (u32 k = 0; k < PACKS; k++) {
+    P p = mine[k];
+    UNROLL for (u32 j = 0; j < V; j++) {
+      const T v = p.v[j];
+      p.v[j] = T(sum);
+      sum += v;
+    }
+    mine[k] = p;
+  }
+  sync_block();
+  if (whole) {
+    UNROLL for (u32 k = 0; k < PACKS; k++) {
+      at<P>(a.Out + base * sizeof(T))[k * BLOCK + thread()] = packs[padded(k * BLOCK + thread())];
+    }
+  } else {
+    for (u32 i = thread(); i < items && base + i < n; i += BLOCK) at<T>(a.Out)[base + i] = packs[padded(i / V)].v[i % V];
+  }
 }
 
-KERNEL(scan4, scanArgs, BLOCK, ROWS * 4 * BLOCK) { scan<u32>(a, n); }
-KERNEL(scan8, scanArgs, BLOCK, ROWS * 2 * BLOCK) { scan<u64>(a, n); }
+KERNEL(scan4, scanArgs, BLOCK, PACKS * 4 * BLOCK) { scan<u32>(a, n); }
+KERNEL(scan8, scanArgs, BLOCK, PACKS * 2 * BLOCK) { scan<u64>(a, n); }

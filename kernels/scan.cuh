@@ -7,7 +7,7 @@
 //
 // A tile's number is drawn from a counter, so that the tiles before it belong to
 // blocks that run already: nobody waits for a block that may not be running.
-// Value and state are one word, hence accesses are relaxed: no other memory
+// Value and state are in one word, hence accesses are relaxed: no other memory
 // hangs on them.
 #pragma once
 
@@ -24,71 +24,57 @@ INLINE u32 take_tile(u32 *first) {
   return tile[0];
 }
 
-// look_back publishes a tile's sum, below 2^62, and gives the sum of all tiles
-// before. Words are 0 before the launch. One warp calls it.
-INLINE u64 look_back(u64 *words, u32 tile, u64 sum) {
-  if (tile == 0) {
-    if (lane() == 0) st_relaxed(&words[0], tile_upto | sum);
-    return 0;
-  }
-  if (lane() == 0) st_relaxed(&words[tile], tile_own | sum);
-  u64 before = 0;
-  for (i64 last = i64(tile) - 1;; last -= WARP) {
-    const i64 t = last - lane();
-    u64 w = t < 0 ? tile_upto : ld_relaxed(&words[t]);
-    while (any(w < tile_own)) {
-      nap();
-      if (w < tile_own) w = ld_relaxed(&words[t]);
-    }
-    // Sums of their own, up to and with the first that is of all.
-    const u32 upto = ballot(w >= tile_upto);
-    const bool counts = upto == 0 || lane() <= ctz(upto);
-    before += warp_reduce(counts ? w & tile_sum : u64(0), Add());
-    if (upto != 0) break;
-  }
-  if (lane() == 0) st_relaxed(&words[tile], tile_upto | (before + sum));
-  return before;
-}
+// TileWords are the tiles' words for sums below 2^62, such as numbers of rows.
+struct TileWords {
+  u64 *words;
 
-// TilePair is a tile's words for sums of all 64 bits: each has the state and
-// half of the sum. Words of different states are read again.
-struct TilePair {
-  u64 lo, hi;
+  INLINE void put(u32 tile, u64 state, u64 sum) { st_relaxed(&words[tile], state | sum); }
+  // get gives a tile's state, 0 when it has none yet.
+  INLINE u64 get(i64 tile, u64 &sum) const {
+    const u64 w = ld_relaxed(&words[tile]);
+    sum = w & tile_sum;
+    return w & ~tile_sum;
+  }
 };
 
-INLINE void put_pair(TilePair *p, u64 state, u64 sum) {
-  st_relaxed(&p->lo, state | (sum & 0xffffffff));
-  st_relaxed(&p->hi, state | sum >> 32);
-}
+// TilePairs are for sums of all 64 bits, which may wrap: two words a tile, each
+// with the state and a half. Where states differ, somebody writes just now.
+struct TilePairs {
+  Pack<u64, 2> *pairs;
 
-// get_pair gives the state, 0 where it is not settled.
-INLINE u64 get_pair(const TilePair *p, u64 &sum) {
-  const u64 lo = ld_relaxed(&p->lo), hi = ld_relaxed(&p->hi);
-  sum = hi << 32 | (lo & 0xffffffff);
-  return (lo ^ hi) >> 62 ? 0 : lo & ~tile_sum;
-}
+  INLINE void put(u32 tile, u64 state, u64 sum) {
+    st_relaxed(&pairs[tile], {{state | (sum & 0xffffffff), state | sum >> 32}});
+  }
+  INLINE u64 get(i64 tile, u64 &sum) const {
+    const Pack<u64, 2> p = ld_relaxed(&pairs[tile]);
+    sum = p.v[1] << 32 | (p.v[0] & 0xffffffff);
+    return (p.v[0] ^ p.v[1]) >> 62 ? 0 : p.v[0] & ~tile_sum;
+  }
+};
 
-// look_back_pair is look_back for sums of 64 bits, which may wrap.
-INLINE u64 look_back_pair(TilePair *words, u32 tile, u64 sum) {
+// look_back publishes a tile's sum, and gives the sum of all tiles before. What
+// it publishes in is 0 before the launch. One warp calls it. (To read the words
+// of several warps at once, for fewer rounds, was slower.)
+template <typename P>
+INLINE u64 look_back(P words, u32 tile, u64 sum) {
   if (tile == 0) {
-    if (lane() == 0) put_pair(&words[0], tile_upto, sum);
+    if (lane() == 0) words.put(0, tile_upto, sum);
     return 0;
   }
-  if (lane() == 0) put_pair(&words[tile], tile_own, sum);
+  if (lane() == 0) words.put(tile, tile_own, sum);
   u64 before = 0;
-  for (i64 last = i64(tile) - 1;; last -= WARP) {
-    const i64 t = last - lane();
-    u64 v = 0;
-    u64 state = t < 0 ? tile_upto : get_pair(&words[t], v);
+  u32 upto = 0;
+  for (i64 t = i64(tile) - 1 - lane(); upto == 0; t -= WARP) {
+    u64 v = 0, state = t < 0 ? tile_upto : words.get(t, v);
     while (any(state == 0)) {
       nap();
-      if (state == 0) state = get_pair(&words[t], v);
+      if (state == 0) state = words.get(t, v);
     }
-    const u32 upto = ballot(state == tile_upto);
-    const bool counts = upto == 0 || lane() <= ctz(upto);
-    before += warp_reduce(counts ? v : u64(0), Add());
-    if (upto != 0) break;
+    // Sums of their own, up to and with the first that is of all.
+    upto = ballot(state == tile_upto);
+    if (upto == 0 || lane() <= ctz(upto)) before += v;
   }
-  if (lane() == 0) put_pair(&words[tile], tile_upto, before + sum);
+  before = warp_reduce(before, Add());
+  if (lane() == 0) words.put(tile, tile_upto, before + sum);
   return before;
 }

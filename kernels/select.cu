@@ -1,8 +1,9 @@
 // The rows that a condition takes, in order: see select.go.
 #include "scan.cuh"
 
-// A tile is what a block takes: 16 rows a thread, one after the other.
-#define TILE 16 * BLOCK
+// A tile is what a block takes: PARTS times 16 rows a thread.
+#define PART (16 * BLOCK)
+#define PARTS 4
 
 // nibble is the lowest bits of the four bytes of w.
 INLINE u32 nibble(u32 w) { return ((w & 0x01010101) * 0x01020408) >> 24; }
@@ -24,29 +25,37 @@ INLINE u32 low_bits(Ptr p, u64 i, u64 n) {
 // row i on, i a multiple of 16, none beyond n.
 template <typename M>
 INLINE void select(const selectArgs &a, u64 n, M mask) {
-  SHARED(u32, rows, 16 * BLOCK);
+  SHARED(u32, rows, PART);
   SHARED(u64, place, 1);
-  u32 *next = at<u32>(a.State);
-  u64 *words = at<u64>(a.State) + 1;
-  const u32 tile = blocks() == 1 ? 0 : take_tile(next);
-  const u64 base = u64(tile) * (TILE), mine = base + 16 * thread();
-  u32 m = mine < n ? mask(mine) : 0;
-  u32 all;
-  u32 k = block_scan<BLOCK>(popc(m), Add(), 0u, all);
-  if (warp() == 0 && blocks() > 1) {
-    const u64 before = look_back(words, tile, all);
-    if (lane() == 0) place[0] = before;
-  } else if (thread() == 0) {
-    place[0] = 0;
+  const u32 tile = blocks() == 1 ? 0 : take_tile(at<u32>(a.State));
+  const u64 base = u64(tile) * PARTS * PART, mine = base + 16 * thread();
+  // A part has no more rows than 16 bits count: the parts are counted at once.
+  u32 m[PARTS];
+  u64 count = 0, all;
+  UNROLL for (u32 p = 0; p < PARTS; p++) m[p] = mine + p * PART < n ? mask(mine + p * PART) : 0;
+  UNROLL for (u32 p = 0; p < PARTS; p++) count |= u64(popc(m[p])) << 16 * p;
+  const u64 before = block_scan<BLOCK>(count, Add(), u64(0), all);
+  u32 sum = 0;
+  UNROLL for (u32 p = 0; p < PARTS; p++) sum += u32(all >> 16 * p) & 0xffff;
+  if (warp() == 0) {
+    const u64 past = blocks() == 1 ? 0 : look_back(TileWords{at<u64>(a.State) + 1}, tile, sum);
+    if (lane() == 0) {
+      place[0] = past;
+      if (base + PARTS * PART >= n) *at<u64>(a.Count) = past + sum;
+    }
   }
-  while (m) {
-    rows[k++] = u32(mine) + ctz(m);
-    m &= m - 1;
+  u32 done = 0;
+  UNROLL for (u32 p = 0; p < PARTS; p++) {
+    const u32 here = u32(all >> 16 * p) & 0xffff;
+    for (u32 k = u32(before >> 16 * p) & 0xffff, left = m[p]; left; left &= left - 1) {
+      rows[k++] = u32(mine) + p * PART + ctz(left);
+    }
+    sync_block();
+    u32 *out = at<u32>(a.Out) + place[0] + done;
+    for (u32 i = thread(); i < here; i += BLOCK) out[i] = rows[i];
+    done += here;
+    if (p + 1 < PARTS) sync_block();
   }
-  sync_block();
-  u32 *out = at<u32>(a.Out) + place[0];
-  for (u32 i = thread(); i < all; i += BLOCK) out[i] = rows[i];
-  if (base + (TILE) >= n && thread() == 0) *at<u64>(a.Count) = place[0] + all;
 }
 
 // half is bits i to i+16 of a bitmap, ones without one.
@@ -54,16 +63,16 @@ INLINE u32 half(Ptr bitmap, u64 i) { return bitmap ? at<u16>(bitmap)[i / 16] : 0
 
 INLINE u32 upto(u64 i, u64 n) { return n - i >= 16 ? 0xffff : (1u << (n - i)) - 1; }
 
-KERNEL(select_true, selectArgs, BLOCK, TILE) {
+KERNEL(select_true, selectArgs, BLOCK, PARTS * PART) {
   select(a, n, [&](u64 i) { return low_bits(a.Pred.Data, i, n) & half(a.Pred.Valid, i); });
 }
 
-KERNEL(select_not_true, selectArgs, BLOCK, TILE) {
+KERNEL(select_not_true, selectArgs, BLOCK, PARTS * PART) {
   select(a, n, [&](u64 i) { return ~(low_bits(a.Pred.Data, i, n) & half(a.Pred.Valid, i)) & upto(i, n); });
 }
 
 // The bitmap begins at any bit: DictLen says at which.
-KERNEL(select_bits, selectArgs, BLOCK, TILE) {
+KERNEL(select_bits, selectArgs, BLOCK, PARTS * PART) {
   const u32 *words = at<u32>(a.Mask);
   const u64 last = (a.Pred.DictLen + n - 1) / 32;
   select(a, n, [&](u64 i) {

@@ -33,6 +33,13 @@ typedef u64 Ptr;
 template <typename T> struct SameAs { typedef T type; };
 template <typename T> using Same = typename SameAs<T>::type;
 
+// Quad is 16 bytes, the most that one access moves.
+struct alignas(16) Quad { u32 w[4]; };
+
+// Pack is K values of T that are read and written at once: at most 16 bytes.
+template <typename T, u32 K>
+struct alignas(sizeof(T) * K) Pack { T v[K]; };
+
 // WARP is the lanes of a warp.
 constexpr u32 WARP = 32;
 
@@ -129,12 +136,15 @@ INLINE void st_release(u32 *p, u32 v) { asm volatile("st.release.gpu.u32 [%0], %
 INLINE void st_release(u64 *p, u64 v) { asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
 INLINE void st_relaxed(u32 *p, u32 v) { asm volatile("st.relaxed.gpu.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
 INLINE void st_relaxed(u64 *p, u64 v) { asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
+// Two words at once are two accesses to those who read them.
+INLINE Pack<u64, 2> ld_relaxed(const Pack<u64, 2> *p) { Pack<u64, 2> v; asm volatile("ld.relaxed.gpu.v2.u64 {%0, %1}, [%2];" : "=l"(v.v[0]), "=l"(v.v[1]) : "l"(p) : "memory"); return v; }
+INLINE void st_relaxed(Pack<u64, 2> *p, Pack<u64, 2> v) { asm volatile("st.relaxed.gpu.v2.u64 [%0], {%1, %2};" ::"l"(p), "l"(v.v[0]), "l"(v.v[1]) : "memory"); }
 // nap lets others go first; for loops that wait.
 INLINE void nap() { asm volatile("nanosleep.u32 20;"); }
 
+// hidden is v, unknown to the compiler: it cuts 16 bytes of a known value up.
+INLINE u32 hidden(u32 v) { asm("mov.u32 %0, %1;" : "=r"(v) : "r"(v)); return v; }
 INLINE u64 mul_hi(u64 a, u64 b) { return __nvvm_mulhi_ull(a, b); }
-// rotate_bytes picks four bytes out of lo and hi by the nibbles of which.
-INLINE u32 pick_bytes(u32 lo, u32 hi, u32 which) { return __nvvm_prmt(lo, hi, which); }
 
 #else
 
@@ -158,10 +168,3 @@ INLINE u32 below() { return (1u << lane()) - 1; }
 
 template <typename T> INLINE T smaller(T a, T b) { return b < a ? b : a; }
 template <typename T> INLINE T larger(T a, T b) { return a < b ? b : a; }
-
-// Quad is 16 bytes, the most that one access moves.
-struct alignas(16) Quad { u32 w[4]; };
-
-// Pack is K values of T that are read and written at once: at most 16 bytes.
-template <typename T, u32 K>
-struct alignas(sizeof(T) * K) Pack { T v[K]; };

@@ -204,10 +204,11 @@ func (w *header) fieldType(t types.Type) (name, array string, err error) {
 		if o.Pkg().Path() == module+"device" && o.Name() == "Ptr" {
 			return "Ptr", "", nil
 		}
-		if w.marked[o] {
+		_, ok := t.Underlying().(*types.Struct)
+		if ok && w.marked[o] {
 			return o.Name(), "", w.typeDecl(o)
 		}
-		if _, ok := t.Underlying().(*types.Struct); ok {
+		if ok { // a number goes by its width: a field may be called as its type
 			return "", "", fmt.Errorf("type %s is not marked %s", o.Name(), marker)
 		}
 	}

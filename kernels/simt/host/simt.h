@@ -121,11 +121,14 @@ template <typename T> inline T ld_acquire(const T *p) { simt::turn(); return *(c
 template <typename T> inline T ld_relaxed(const T *p) { simt::turn(); return *(const volatile T *)p; }
 template <typename T> inline void st_release(T *p, Same<T> v) { simt::turn(); *(volatile T *)p = v; }
 template <typename T> inline void st_relaxed(T *p, Same<T> v) { simt::turn(); *(volatile T *)p = v; }
-
-inline u64 mul_hi(u64 a, u64 b) { return u64((u128)a * b >> 64); }
-inline u32 pick_bytes(u32 lo, u32 hi, u32 which) {
-  u64 v = (u64)hi << 32 | lo;
-  u32 r = 0;
-  for (u32 i = 0; i < 4; i++) r |= u32(v >> ((which >> (4 * i) & 7) * 8) & 0xff) << (8 * i);
-  return r;
+inline Pack<u64, 2> ld_relaxed(const Pack<u64, 2> *p) {
+  const u64 first = ld_relaxed(&p->v[0]);
+  return {{first, ld_relaxed(&p->v[1])}};
 }
+inline void st_relaxed(Pack<u64, 2> *p, Pack<u64, 2> v) {
+  st_relaxed(&p->v[0], v.v[0]);
+  st_relaxed(&p->v[1], v.v[1]);
+}
+
+inline u32 hidden(u32 v) { return v; }
+inline u64 mul_hi(u64 a, u64 b) { return u64((u128)a * b >> 64); }
