@@ -109,6 +109,8 @@ func (p *parser) funcParam() FuncParam {
 
 // macroBody reads AS expression or AS TABLE query.
 func (p *parser) macroBody(s *CreateFunction) {
+	outer := p.params
+	defer func() { p.params = outer }()
 	p.expectWord(kwAs)
 	if p.word() == kwTable {
 		p.at++
@@ -121,7 +123,15 @@ func (p *parser) macroBody(s *CreateFunction) {
 		}
 		return
 	}
-	s.Return = p.expr()
+	s.Return = p.bodyExpr()
+}
+
+// bodyExpr reads an expression in which $1 is a parameter of the function, and
+// not of the statement.
+func (p *parser) bodyExpr() Expr {
+	outer := p.params
+	defer func() { p.params = outer }()
+	return p.expr()
 }
 
 // functionBody reads RETURNS, LANGUAGE and the rest in any order. The names of
@@ -180,7 +190,7 @@ func (p *parser) functionOption(s *CreateFunction) bool {
 		p.expectWord(kwNull)
 		p.ident("INPUT")
 	case p.acceptText("return"):
-		s.Return = p.expr()
+		s.Return = p.bodyExpr()
 	case p.word() == kwAs && s.Text == nil:
 		p.at++
 		text := p.stringValue("the body")

@@ -83,7 +83,12 @@ func (b *binder) tableExpr(s *scope, t parser.TableExpr) *fromItem {
 		q := b.query(outer, s.ctes, t.Query)
 		return b.named(&fromItem{node: q.node, star: starOf(q.cols)}, "", t.Alias, t.Columns)
 	case *parser.FuncTable:
+		if t.Ordinality {
+			return b.withOrdinality(s, t)
+		}
 		return b.funcTable(s, t)
+	case *parser.Sampled:
+		return b.sampled(s, t)
 	case *parser.Join:
 		return b.join(s, t)
 	}
@@ -160,8 +165,36 @@ func (b *binder) tableRef(s *scope, t *parser.TableRef) *fromItem {
 		q := b.view(view, name.Pos)
 		return b.named(&fromItem{node: q.node, star: starOf(q.cols)}, view.Name, t.Alias, t.Columns)
 	}
+	if item := b.system(schema, name.Name); item != nil {
+		return b.named(item, name.Name, t.Alias, t.Columns)
+	}
 	b.failTable(schema, name, s.ctes)
 	return nil
+}
+
+// system is a table of information_schema or pg_catalog, nil when there is none
+// of that name. What it says is of the version of the catalogue that the plan is
+// for.
+func (b *binder) system(schema, name string) *fromItem {
+	if schema == "" && (len(name) < 3 || !sameName(name[:3], "pg_")) {
+		return nil
+	}
+	contents := b.reader.Contents()
+	columns, rows, ok := catalog.System(&contents, schema, name)
+	if !ok {
+		return nil
+	}
+	n := &Values{Rows: make([][]Expr, len(rows))}
+	for _, c := range columns {
+		n.Columns = append(n.Columns, b.column(c.Name, c.Type, mayBeNull))
+	}
+	for i, row := range rows {
+		n.Rows[i] = make([]Expr, len(row))
+		for k := range row {
+			n.Rows[i][k] = &Const{row[k]}
+		}
+	}
+	return &fromItem{node: n, star: starOf(n.Columns)}
 }
 
 // qualified splits a table's name.
