@@ -102,12 +102,14 @@ func (g *trees) predicate(levels int) planner.Expr {
 func TestCompileRandom(t *testing.T) {
 	d := devicetest.CPU(t)
 	s := devicetest.Stream(t, d)
+	away := awayStream(t)
 	types := []sqltype.Type{sqltype.Bool, sqltype.Int32, sqltype.Int64, sqltype.Decimal(15, 2), sqltype.Decimal(30, 4), sqltype.Varchar, sqltype.Float64}
 	for seed := range uint64(80) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			n := []int{1, 70, 130, 300, 2100}[rnd.IntN(5)]
 			tab := newTable(t, d, types, randomRows(rnd, types, n, nulls(rnd.IntN(2)), false), encoding(rnd.IntN(2)))
+			tab.away = away
 			defer tab.release()
 			g := &trees{t: t, rnd: rnd, tab: tab}
 			// One at a time, since an error in one hides the others; and all

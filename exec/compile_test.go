@@ -1,6 +1,7 @@
 package exec_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,9 +11,11 @@ import (
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/device/cuda"
 	"github.com/gpusql/gpusql/device/devicetest"
 	"github.com/gpusql/gpusql/exec"
 	"github.com/gpusql/gpusql/kernels"
+	"github.com/gpusql/gpusql/kernels/simt"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
 )
@@ -45,6 +48,7 @@ type table struct {
 	rows [][]sqltype.Datum // by column
 	n    int
 	bufs []*device.Buffer
+	away device.Stream // nil, or one of a device that runs the same programs
 }
 
 type nulls uint8
@@ -302,6 +306,9 @@ func agree(t *testing.T, s device.Stream, tab *table, exprs ...planner.Expr) {
 			}
 		}
 	}
+	if tab.away != nil {
+		agreeAway(t, tab, p, exprs, want, bad)
+	}
 	for round := range 2 { // the second finds memory in use and dictionaries known
 		outs, err := e.Run(s, tab.vecs, tab.n)
 		if bad != nil {
@@ -320,6 +327,79 @@ func agree(t *testing.T, s device.Stream, tab *table, exprs ...planner.Expr) {
 			}
 		}
 	}
+}
+
+// agreeAway is agree on a device with memory of its own, for a program that has
+// code there.
+func agreeAway(t *testing.T, tab *table, p *kernels.Program, exprs []planner.Expr, want [][]sqltype.Datum, bad error) {
+	t.Helper()
+	if p.CheckDevice() != nil {
+		return
+	}
+	scope := device.NewScope(tab.away.Device(), device.ScopeOptions{})
+	defer scope.Close()
+	vecs := make([]kernels.Vec, len(tab.vecs))
+	for i, v := range tab.vecs {
+		var err error
+		vecs[i], err = kernels.Upload(tab.away, scope, v, tab.defs[i].Type.Phys(), tab.n)
+		require.NoError(t, err)
+	}
+	e := kernels.NewEvaluator(p, scope)
+	defer e.Close()
+	outs, err := e.Run(tab.away, vecs, tab.n)
+	if bad != nil {
+		var got, ref *sqltype.Error
+		require.ErrorAs(t, bad, &ref)
+		require.ErrorAs(t, err, &got, "want %v from\n%s", bad, p)
+		return
+	}
+	require.NoError(t, err, "from\n%s", p)
+	for i, x := range exprs {
+		host := fetched(t, tab, outs[i], x.Type().Phys())
+		for r, d := range want[i] {
+			if got := getDatum(host, x.Type(), r); !same(d, got) {
+				require.Fail(t, "values differ on a device", "expression %d, row %d of %d: got %s, want %s\ninputs %v\n%s",
+					i, r, tab.n, got, d, rowOf(tab, r), p)
+			}
+		}
+	}
+}
+
+// fetched is a column of the device that is away, in the host's memory; it
+// lives as long as the table.
+func fetched(t *testing.T, tab *table, v kernels.Vec, p sqltype.Phys) kernels.Vec {
+	t.Helper()
+	host := device.NewCPU(device.CPUOptions{})
+	bytes := func(from device.Ptr, n int) device.Ptr {
+		b, err := host.Alloc(max(n, 8))
+		require.NoError(t, err)
+		tab.bufs = append(tab.bufs, b)
+		require.NoError(t, tab.away.Download(device.View[byte](b.Ptr(), n), from))
+		return b.Ptr()
+	}
+	if tab.n == 0 {
+		return kernels.Vec{}
+	}
+	out := kernels.Vec{DictLen: v.DictLen}
+	if v.Valid != 0 {
+		out.Valid = bytes(v.Valid, kernels.BitmapBytes(tab.n))
+	}
+	values, n := &out.Data, tab.n
+	if v.Dict != 0 {
+		out.Data = bytes(v.Data, 4*tab.n)
+		values, n, v.Data = &out.Dict, int(v.DictLen), v.Dict
+	}
+	*values = bytes(v.Data, n*p.Width())
+	if p == sqltype.PhysStr {
+		views := device.View[kernels.View](*values, n)
+		for i := range views {
+			null := out.Dict == 0 && out.Valid != 0 && device.View[uint64](out.Valid, i/64+1)[i/64]>>(i%64)&1 == 0
+			if views[i].Len() > kernels.InlineLen && !null {
+				views[i].Hi = uint64(bytes(device.Ptr(views[i].Hi), views[i].Len()))
+			}
+		}
+	}
+	return out
 }
 
 func rowOf(tab *table, r int) (row []string) {
@@ -346,18 +426,30 @@ func same(a, b sqltype.Datum) bool {
 func each(t *testing.T, types []sqltype.Type, sizes []int, f func(t *testing.T, s device.Stream, tab *table)) {
 	d := devicetest.CPU(t)
 	s := devicetest.Stream(t, d)
+	away := awayStream(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, n := range sizes {
 		for _, nl := range []nulls{noNulls, someNulls} {
 			for _, enc := range []encoding{flat, dictionary} {
 				for _, edges := range []bool{false, true} {
 					tab := newTable(t, d, types, randomRows(rnd, types, n, nl, edges), enc)
+					if n > 1 && n < 200 && edges { // the emulator is slow
+						tab.away = away
+					}
 					f(t, s, tab)
 					tab.release()
 				}
 			}
 		}
 	}
+}
+
+// awayStream is a stream of the GPU, or of the emulated one; nil where there is neither.
+func awayStream(t testing.TB) device.Stream {
+	if _, err := simt.Build(); errors.Is(err, simt.ErrNoCompiler) {
+		return nil
+	}
+	return devicetest.Stream(t, devicetest.SIMT(t, cuda.Options{}))
 }
 
 // resolves reports that there is such an operator.

@@ -71,8 +71,11 @@ type Instr struct {
 }
 
 // Flag refines an instruction.
+//
+//gpu:layout
 type Flag uint8
 
+//gpu:layout
 const (
 	// Unchecked: the result cannot overflow, by its type.
 	Unchecked Flag = 1 << iota
@@ -83,10 +86,14 @@ const (
 )
 
 // Op is what an instruction does.
+//
+//gpu:layout
 type Op uint8
 
 // The instructions. Masks are bitmaps of rows; they are made by the three
 // OpMask instructions, which take a BOOLEAN and are within Instr.Mask.
+//
+//gpu:layout
 const (
 	OpAdd Op = iota // arithmetic on Phys; DECIMALs of one scale
 	OpSub

@@ -45,6 +45,8 @@ type Evaluator struct {
 
 	wide   *Evaluator
 	spills int
+
+	dev deviceEval // on a device whose memory the host cannot read
 }
 
 // stepFunc runs one instruction over the frame's rows.
@@ -116,6 +118,9 @@ func (e *Evaluator) Run(s device.Stream, cols []Vec, n int) ([]Vec, error) {
 		clear(e.outs)
 		return e.outs, nil
 	}
+	if !s.Device().Traits().HostBytes {
+		return e.runDevice(s, cols, n)
+	}
 	if err := e.reserve(n); err != nil {
 		return nil, err
 	}
@@ -132,11 +137,7 @@ func (e *Evaluator) Run(s device.Stream, cols []Vec, n int) ([]Vec, error) {
 	err := e.err
 	e.err, e.in = nil, nil
 	if err == errSpill {
-		e.spills++
-		if e.wide == nil {
-			e.wide = NewEvaluator(e.prog.Wide, e.mem)
-		}
-		return e.wide.Run(s, cols, n)
+		return e.runWide(s, cols, n)
 	}
 	if err != nil {
 		return nil, err
@@ -144,11 +145,21 @@ func (e *Evaluator) Run(s device.Stream, cols []Vec, n int) ([]Vec, error) {
 	return e.outs, nil
 }
 
+// runWide runs a batch that does not fit 64 bits.
+func (e *Evaluator) runWide(s device.Stream, cols []Vec, n int) ([]Vec, error) {
+	e.spills++
+	if e.wide == nil {
+		e.wide = NewEvaluator(e.prog.Wide, e.mem)
+	}
+	return e.wide.Run(s, cols, n)
+}
+
 // Program is what the evaluator runs.
 func (e *Evaluator) Program() *Program { return e.prog }
 
 // Close gives the memory back. It may be called more than once.
 func (e *Evaluator) Close() {
+	e.dev.close()
 	e.buf.Release()
 	e.buf, e.room = nil, 0
 	if e.heap != nil {

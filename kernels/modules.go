@@ -28,6 +28,15 @@ var (
 	codeCopyBits = &device.Code{Module: moduleBits, Entry: "copy_bits", Block: 256, Items: 65536} // bitsArgs
 )
 
+//go:embed eval.ptx
+var ptxEval string
+
+var (
+	moduleEval = &device.Module{Name: "eval", PTX: ptxEval}
+
+	codeEval = &device.Code{Module: moduleEval, Entry: "eval", Block: 128, Items: 256} // evalLaunch
+)
+
 //go:embed flags.ptx
 var ptxFlags string
 

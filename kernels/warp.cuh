@@ -46,6 +46,8 @@ constexpr u32 WARP = 32;
 #if defined(__CUDA__)
 
 #define INLINE __attribute__((device, always_inline)) inline
+// CALLED is a function that is not worth a copy wherever it is used.
+#define CALLED static __attribute__((device, noinline))
 #define CONSTANT __attribute__((constant))
 #define UNROLL _Pragma("unroll")
 
@@ -149,6 +151,7 @@ INLINE u64 mul_hi(u64 a, u64 b) { return __nvvm_mulhi_ull(a, b); }
 #else
 
 #define INLINE inline __attribute__((always_inline))
+#define CALLED static __attribute__((noinline))
 #define CONSTANT
 #define UNROLL
 #include "simt/host/simt.h"

@@ -107,6 +107,8 @@ func (t Type) String() string {
 }
 
 // Phys is how a type's values lie in memory: the only thing a step needs to know.
+//
+//gpu:layout
 type Phys uint8
 
 // The closed set of physical forms.
@@ -122,6 +124,8 @@ type Phys uint8
 //	                 UUID, its first bit inverted so that the order is that of the bytes
 //	Str        16    VARCHAR, BLOB: a View (see package kernels)
 //	Span       16    INTERVAL: months int32, days int32, microseconds int64
+//
+//gpu:layout
 const (
 	PhysBool Phys = iota
 	PhysI8
