@@ -39,7 +39,8 @@ const (
 	// node is cut, if it has more than one item.
 	maxTails = 4096
 
-	maxHeight = 32
+	// maxHeight is more than 2^32 entries can make.
+	maxHeight = 16
 )
 
 // pageTable is where pages are, see page.Slots.

@@ -55,6 +55,7 @@ var (
 	bound     = &device.Kernel[readArgs]{Name: "mvcc_bound", Split: 1024, Host: boundHost}
 	offsets   = &device.Kernel[readArgs]{Name: "mvcc_offsets", Host: offsetsHost}
 	collect   = &device.Kernel[readArgs]{Name: "mvcc_collect", Split: 64, Host: collectHost}
+	each      = &device.Kernel[readArgs]{Name: "mvcc_collect_each", Split: 512, Host: collectEachHost}
 )
 
 // reader is what the kernels share.
@@ -308,6 +309,36 @@ func takeFoundHost(a *readArgs, lo, hi int) {
 	}
 }
 
+// collectEachHost writes the entries of many ranges, range by range, in the
+// order of their keys.
+func collectEachHost(a *readArgs, lo, hi int) {
+	r := newReader(a)
+	offsets := device.View[uint64](a.Offsets, int(a.N)+1)
+	found := device.View[found](a.Found, int(a.N))
+	var which [block]int
+	var ranks [block]uint32
+	var cursors [block]cursor
+	for ; lo < hi; lo += block {
+		n := min(block, hi-lo)
+		r.questions(&which, lo, n)
+		some := which[:0]
+		for _, q := range which[:n] {
+			if found[q].Count > 0 {
+				ranks[len(some)] = uint32(found[q].At)
+				some = append(some, q)
+			}
+		}
+		r.seek(cursors[:len(some)], ranks[:len(some)])
+		for i, q := range some {
+			at, k := int(offsets[q]), int(found[q].Count)
+			r.copyFrom(&cursors[i], k, at)
+			if a.Backward != 0 {
+				r.reverse(at, k)
+			}
+		}
+	}
+}
+
 // collectStep is the entries of an answer that one item of collect writes.
 const collectStep = 256
 
@@ -339,9 +370,15 @@ func collectHost(a *readArgs, lo, hi int) {
 
 // copyEntries writes n entries from a rank on to the answer, from its place at on.
 func (r *reader) copyEntries(rank uint32, n, at int) {
+	var c [1]cursor
+	r.seek(c[:], []uint32{rank})
+	r.copyFrom(&c[0], n, at)
+}
+
+// copyFrom writes the n entries from a cursor's place on.
+func (r *reader) copyFrom(c *cursor, n, at int) {
 	rows := device.View[uint64](r.Rows, at+n)[at:]
-	var c cursor
-	for c.seek(r, rank); ; c.next(r) {
+	for ; ; c.next(r) {
 		items := int(headOf(c.leaf).n)
 		k := min(n, items-c.at)
 		copy(rows[:k], r.Form.rowsOf(c.leaf, items)[c.at:])
@@ -381,51 +418,5 @@ func (r *reader) reverse(at, n int) {
 		for k := range a {
 			a[k], b[k] = b[k], a[k]
 		}
-	}
-}
-
-// cursor is a place in a leaf, and the way to it.
-type cursor struct {
-	leaf device.Ptr
-	at   int
-	way  [maxHeight]step
-}
-
-type step struct {
-	node device.Ptr
-	kid  int32
-	n    int32
-}
-
-// seek goes to the entry with so many before it.
-func (c *cursor) seek(r *reader, rank uint32) {
-	p := page.At(r.slots, r.Root)
-	for level := int(r.Height) - 1; level > 0; level-- {
-		n := int(headOf(p).n)
-		sums := r.Form.sumsOf(p, n)
-		kid := sort.Search(n-1, func(i int) bool { return sums[i] > rank })
-		if kid > 0 {
-			rank -= sums[kid-1]
-		}
-		c.way[level] = step{p, int32(kid), int32(n)}
-		p = page.At(r.slots, r.Form.kidsOf(p, n)[kid])
-	}
-	c.leaf, c.at = p, int(rank)
-}
-
-// next goes to the next leaf, which there is.
-func (c *cursor) next(r *reader) {
-	level := 1
-	for c.way[level].kid+1 == c.way[level].n {
-		level++
-	}
-	for c.way[level].kid++; ; c.way[level].kid = 0 {
-		s := &c.way[level]
-		p := page.At(r.slots, r.Form.kidsOf(s.node, int(s.n))[s.kid])
-		if level--; level == 0 {
-			c.leaf, c.at = p, 0
-			return
-		}
-		c.way[level] = step{node: p, n: int32(headOf(p).n)}
 	}
 }

@@ -65,6 +65,9 @@ func (s *snapshot) Scan(st device.Stream, r index.Ranges, o index.Order, a *inde
 		keySize = int(s.x.form.size)
 	}
 	return s.answerWith(st, bound, args, r.N, a, keySize, func(args readArgs, total int) error {
+		if args.Order != 0 && total/r.N < collectStep {
+			return device.Launch(st, each, r.N, args)
+		}
 		return device.Launch(st, collect, (total+collectStep-1)/collectStep, args)
 	})
 }
