@@ -21,7 +21,10 @@ var ErrNoCompiler = errors.New("simt: no C++ compiler (set CXX, or install g++)"
 // Build returns the path of the emulator's library, which it builds in the
 // user's cache when that of these sources is not there. It looks for the
 // sources from the working directory upwards.
-func Build() (string, error) {
+func Build() (string, error) { return build() }
+
+// build is Build, with kernels of more sources.
+func build(more ...string) (string, error) {
 	cxx, err := compiler()
 	if err != nil {
 		return "", err
@@ -30,7 +33,7 @@ func Build() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b := &build{cxx: cxx, dir: dir, flags: []string{"-std=c++17", "-O1", "-g", "-fPIC", "-fvisibility=hidden",
+	b := &library{cxx: cxx, dir: dir, units: more, flags: []string{"-std=c++17", "-O1", "-g", "-fPIC", "-fvisibility=hidden",
 		"-fno-exceptions", "-fno-strict-aliasing", "-Wall", "-Wno-unused-function", "-Wno-unknown-pragmas"}}
 	if err := b.scan(); err != nil {
 		return "", err
@@ -43,7 +46,7 @@ func Build() (string, error) {
 	if err := os.MkdirAll(b.cache, 0o755); err != nil {
 		return "", err
 	}
-	return b.library()
+	return b.make()
 }
 
 // compiler is the C++ compiler's command.
@@ -78,15 +81,15 @@ func sourceDir() (string, error) {
 	}
 }
 
-// build is one making of the library.
-type build struct {
+// library is one making of the library.
+type library struct {
 	cxx, dir, cache string
 	flags           []string
 	units           []string // files to compile
 	headers         [32]byte // what all of them depend on
 }
 
-func (b *build) scan() error {
+func (b *library) scan() error {
 	h := sha256.New()
 	fmt.Fprintln(h, b.cxx, runtime.GOARCH, b.flags)
 	if v, err := exec.Command(b.cxx, "--version").Output(); err == nil {
@@ -114,8 +117,8 @@ func (b *build) scan() error {
 	return nil
 }
 
-// library compiles what is not in the cache, and links.
-func (b *build) library() (string, error) {
+// make compiles what is not in the cache, and links.
+func (b *library) make() (string, error) {
 	objects := make([]string, len(b.units))
 	all := sha256.New()
 	for i, u := range b.units {
@@ -161,7 +164,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func (b *build) compileAll(objects []string) error {
+func (b *library) compileAll(objects []string) error {
 	errs := make([]error, len(objects))
 	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
@@ -183,7 +186,7 @@ func (b *build) compileAll(objects []string) error {
 
 // run runs the compiler, whose argument at is the output. That gets its name
 // when it is complete.
-func (b *build) run(out string, at int, args []string) error {
+func (b *library) run(out string, at int, args []string) error {
 	args[at] = out + ".new"
 	text, err := exec.Command(b.cxx, args...).CombinedOutput()
 	if err != nil {
@@ -193,7 +196,7 @@ func (b *build) run(out string, at int, args []string) error {
 }
 
 // clean removes what nobody has made or linked for a week.
-func (b *build) clean() {
+func (b *library) clean() {
 	entries, _ := os.ReadDir(b.cache)
 	for _, e := range entries {
 		if i, err := e.Info(); err == nil && time.Since(i.ModTime()) > 7*24*time.Hour {

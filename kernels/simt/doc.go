@@ -21,7 +21,8 @@
 //
 // The environment adapts it, at the start of a process: GPUSQL_SIMT_SEED,
 // GPUSQL_SIMT_PREEMPT (how often an atomic gives its turn away, of 256),
-// GPUSQL_SIMT_BLOCKS (most blocks at once) and GPUSQL_SIMT_MEMORY (bytes).
+// GPUSQL_SIMT_BLOCKS (most blocks at once), GPUSQL_SIMT_TURNS (most turns of a
+// launch) and GPUSQL_SIMT_MEMORY (bytes).
 //
 // Invariants:
 //

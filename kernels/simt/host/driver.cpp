@@ -191,6 +191,7 @@ API int cuInit(unsigned) {
   s.seed = setting("GPUSQL_SIMT_SEED", s.seed);
   s.preempt = setting("GPUSQL_SIMT_PREEMPT", s.preempt);
   s.blocks = setting("GPUSQL_SIMT_BLOCKS", s.blocks);
+  s.turns = setting("GPUSQL_SIMT_TURNS", s.turns);
   s.memory = setting("GPUSQL_SIMT_MEMORY", s.memory);
   simt::catch_faults();
   return success;

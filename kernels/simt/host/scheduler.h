@@ -12,7 +12,7 @@ struct Settings {
   u64 seed = 1;
   u64 preempt = 32;           // of 256: how often an atomic gives the turn away
   u64 blocks = 4;             // most that are under way at once
-  u64 turns = 1ull << 26;     // a launch that needs more does not end
+  u64 turns = 1ull << 24;     // a launch that needs more does not end
   u64 memory = 4ull << 30;    // bytes of the device
 };
 extern Settings settings;

@@ -54,7 +54,9 @@ T exchange(const char *word, site s, T v, unsigned from, bool valid) {
 
 }  // namespace simt
 
-#define SITE simt::site s = simt::site{__builtin_FILE(), __builtin_LINE()}
+// Parameters of a word that stand for the place of its call.
+#define SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+#define HERE (simt::site{file, line})
 
 #define SHARED(type, name, count)    \
   static const char key_##name = 0; \
@@ -78,19 +80,19 @@ inline u32 threads() { return simt::where.threads; }
 inline u32 block() { return simt::where.block; }
 inline u32 blocks() { return simt::where.blocks; }
 
-inline void sync_block(SITE) { simt::meet_block(s); }
-inline void sync_warp(SITE) { simt::meet("sync_warp", s, nullptr, 0); }
+inline void sync_block(SITE) { simt::meet_block(HERE); }
+inline void sync_warp(SITE) { simt::meet("sync_warp", HERE, nullptr, 0); }
 inline void fence() { simt::turn(); }
 inline void nap() { simt::turn(); }
 
 inline u32 ballot(bool p, SITE) {
   u32 w = p, r = 0;
-  const u32 *all = simt::meet("ballot", s, &w, 1);
+  const u32 *all = simt::meet("ballot", HERE, &w, 1);
   for (u32 i = 0; i < WARP; i++) r |= all[i * 4] << i;
   return r;
 }
-inline bool any(bool p, SITE) { return ballot(p, s) != 0; }
-inline bool all(bool p, SITE) { return ballot(p, s) == ~0u; }
+inline bool any(bool p, SITE) { return ballot(p, file, line) != 0; }
+inline bool all(bool p, SITE) { return ballot(p, file, line) == ~0u; }
 
 template <typename T>
 inline u32 match_of(T v, simt::site s) {
@@ -100,13 +102,13 @@ inline u32 match_of(T v, simt::site s) {
   for (u32 i = 0; i < WARP; i++) r |= u32(memcmp(all + i * 4, w, sizeof w) == 0) << i;
   return r;
 }
-inline u32 match(u32 v, SITE) { return match_of(v, s); }
-inline u32 match(u64 v, SITE) { return match_of(v, s); }
+inline u32 match(u32 v, SITE) { return match_of(v, HERE); }
+inline u32 match(u64 v, SITE) { return match_of(v, HERE); }
 
-template <typename T> inline T shfl(T v, u32 from, SITE) { return simt::exchange("shfl", s, v, from % WARP, true); }
-template <typename T> inline T shfl_up(T v, u32 by, SITE) { return simt::exchange("shfl_up", s, v, lane() - by, lane() >= by); }
-template <typename T> inline T shfl_down(T v, u32 by, SITE) { return simt::exchange("shfl_down", s, v, lane() + by, lane() + by < WARP); }
-template <typename T> inline T shfl_xor(T v, u32 mask, SITE) { return simt::exchange("shfl_xor", s, v, lane() ^ mask, (lane() ^ mask) < WARP); }
+template <typename T> inline T shfl(T v, u32 from, SITE) { return simt::exchange("shfl", HERE, v, from % WARP, true); }
+template <typename T> inline T shfl_up(T v, u32 by, SITE) { return simt::exchange("shfl_up", HERE, v, lane() - by, lane() >= by); }
+template <typename T> inline T shfl_down(T v, u32 by, SITE) { return simt::exchange("shfl_down", HERE, v, lane() + by, lane() + by < WARP); }
+template <typename T> inline T shfl_xor(T v, u32 mask, SITE) { return simt::exchange("shfl_xor", HERE, v, lane() ^ mask, (lane() ^ mask) < WARP); }
 
 // Only one fiber runs at a time: an atomic is a plain access with a turn before it.
 template <typename T> inline T atomic_add(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o + v; return o; }

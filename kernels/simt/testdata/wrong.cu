@@ -1,0 +1,50 @@
+// Kernels that are wrong, each in one way.
+#include "../../block.cuh"
+
+struct wrongArgs {
+  Ptr Memory;
+  u64 Bytes;
+};
+
+KERNEL(wrong_branch, wrongArgs, 64, 64) {
+  if (thread() % 2) {
+    ballot(true);
+  } else {
+    ballot(false);
+  }
+}
+
+KERNEL(wrong_lane, wrongArgs, 64, 64) {
+  if (thread() != 40) sync_warp();
+}
+
+KERNEL(wrong_barrier, wrongArgs, 64, 64) {
+  if (warp() == 0) sync_block();
+}
+
+KERNEL(wrong_barriers, wrongArgs, 64, 64) {
+  if (warp() == 0) {
+    sync_block();
+  } else {
+    sync_block();
+  }
+}
+
+KERNEL(wrong_address, wrongArgs, 64, 64) {
+  if (block() == 1 && thread() == 3) at<u8>(a.Memory)[a.Bytes] = 1;
+}
+
+// A block that waits for a later one, which may never be running.
+KERNEL(wrong_order, wrongArgs, 64, 64) {
+  u32 *flag = at<u32>(a.Memory);
+  if (block() + 1 < blocks()) {
+    while (ld_acquire(&flag[block() + 1]) != 1) nap();
+  }
+  if (thread() == 0) st_release(&flag[block()], 1);
+}
+
+// What nobody wrote is not zero.
+KERNEL(wrong_read, wrongArgs, 64, 64) {
+  SHARED(u8, bytes, 64);
+  at<u8>(a.Memory)[thread()] = bytes[thread()];
+}
