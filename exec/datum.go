@@ -45,6 +45,10 @@ func (w *worker) datum(c *arrow.Column) (sqltype.Datum, error) {
 		d.F = float64(math.Float32frombits(uint32(lo)))
 	case sqltype.PhysF64:
 		d.F = math.Float64frombits(lo)
+	case sqltype.PhysI128:
+		d.I, d.Hi = int64(lo), int64(binary.LittleEndian.Uint64(raw[8:]))
+	case sqltype.PhysSpan:
+		d.Months, d.Days, d.I = int32(uint32(lo)), int32(uint32(lo>>32)), int64(binary.LittleEndian.Uint64(raw[8:]))
 	default:
 		return d, notSupported("a value of type %s here", c.Type)
 	}

@@ -72,8 +72,7 @@ func (v *values) Close() error {
 	return nil
 }
 
-// series gives generate_series and range: integers, or anything else that its
-// arguments' type can count.
+// series gives generate_series and range of integers.
 type series struct {
 	w          *worker
 	n          *planner.TableFunc
@@ -88,6 +87,9 @@ type series struct {
 func newTableFunc(w *worker, n *planner.TableFunc) (Operator, error) {
 	switch n.Name {
 	case "generate_series", "range":
+		if n.Columns[0].Type.Kind.IsTemporal() {
+			return &timeSeries{w: w, n: n}, nil
+		}
 		return &series{w: w, n: n}, nil
 	}
 	return nil, notSupported("table function %s", n.Name)
