@@ -1,4 +1,5 @@
-// Runs of bytes: see array.go and flags.go.
+// Runs of bytes, and strings that get bytes of their own: see array.go and
+// flags.go.
 #include "block.cuh"
 
 // Bytes of a block: 16 a thread, four times.
@@ -45,4 +46,46 @@ KERNEL(zero, copyArgs, BLOCK, BYTES) {
 KERNEL(fill, addArgs, BLOCK, BYTES) {
   const u32 w = (a.Add & 0xff) * 0x01010101;
   write_bytes(a.Rows, n, [&](Ptr) { return Quad{{w, w, w, w}}; }, [&](Ptr) { return u8(w); });
+}
+
+// long_length is the bytes that string i has elsewhere; those of a NULL do not count.
+INLINE u64 long_length(const ownArgs &a, u64 i) {
+  const u32 len = u32(at<View>(a.Src.Data)[i].Lo);
+  return len > InlineLen && bit(a.Src.Valid, i) ? len : 0;
+}
+
+// Size is 0 before.
+KERNEL(long_bytes, ownArgs, BLOCK, 8 * BLOCK) {
+  u64 sum = 0;
+  move<8>(n, [&](u64 i) { return long_length(a, i); }, [&](u64, u64 len) { sum += len; });
+  sum = block_reduce<BLOCK>(sum, Add());
+  if (thread() == 0 && sum != 0) atomic_add(at<u64>(a.Size), sum);
+}
+
+// Size, 0 before, is how much of the room at Base is taken. A block takes what
+// its rows need, and a warp copies its 32 strings one after the other.
+KERNEL(own_strings, ownArgs, BLOCK, BLOCK) {
+  SHARED(u64, place, 1);
+  View *views = at<View>(a.Src.Data);
+  const u64 i = (u64)block() * BLOCK + thread();
+  const u64 len = i < n ? long_length(a, i) : 0;
+  u64 all;
+  const u64 before = block_scan<BLOCK>(len, Add(), u64(0), all);
+  if (thread() == 0) place[0] = atomic_add(at<u64>(a.Size), all);
+  sync_block();
+  Ptr src = 0;
+  const Ptr dst = a.Base + place[0] + before;
+  if (len != 0) {
+    src = views[i].Hi;
+    views[i].Hi = dst;
+  } else if (i < n && u32(views[i].Lo) > InlineLen) {
+    views[i] = View{};
+  }
+  for (u32 left = ballot(len != 0); left != 0; left &= left - 1) {
+    const u32 who = ctz(left);
+    const u8 *from = at<u8>(shfl(src, who));
+    u8 *to = at<u8>(shfl(dst, who));
+    const u64 bytes = shfl(len, who);
+    for (u64 b = lane(); b < bytes; b += WARP) to[b] = from[b];
+  }
 }

@@ -89,14 +89,15 @@ func Zero(s device.Stream, dst device.Ptr, n int) error {
 	})
 }
 
+//gpu:layout
 type ownArgs struct {
 	Src        Vec
 	Base, Size device.Ptr // Size: where the bytes needed are written
 }
 
 var (
-	ownStrings = &device.Kernel[ownArgs]{Name: "own_strings", Host: ownStringsHost}
-	longBytes  = &device.Kernel[ownArgs]{Name: "long_bytes", Host: longBytesHost}
+	ownStrings = &device.Kernel[ownArgs]{Name: "own_strings", Host: ownStringsHost, Steps: ownSteps(codeOwnStrings)}
+	longBytes  = &device.Kernel[ownArgs]{Name: "long_bytes", Host: longBytesHost, Steps: ownSteps(codeLongBytes)}
 )
 
 // Own replaces the n views at v, flat, by views of copies in the heap. scratch
@@ -120,7 +121,18 @@ func (h *Heap) Own(s device.Stream, v Vec, n int, scratch device.Ptr) error {
 	if err != nil {
 		return err
 	}
-	return device.Launch(s, ownStrings, n, ownArgs{Src: v, Base: base})
+	return device.Launch(s, ownStrings, n, ownArgs{Src: v, Base: base, Size: scratch})
+}
+
+// ownSteps clears the size first, that blocks add to.
+func ownSteps(c *device.Code) func(device.Stream, *ownArgs, int) error {
+	k := &device.Kernel[ownArgs]{Name: c.Entry, Code: c}
+	return func(s device.Stream, a *ownArgs, n int) error {
+		if err := Zero(s, a.Size, 8); err != nil {
+			return err
+		}
+		return device.Launch(s, k, n, *a)
+	}
 }
 
 func ownStringsHost(a *ownArgs, lo, hi int) {

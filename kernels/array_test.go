@@ -3,6 +3,8 @@ package kernels
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gpusql/gpusql/device"
 )
 
@@ -32,5 +34,32 @@ func TestSequence(t *testing.T) {
 		p := m.room(8 * n)
 		m.ok(Sequence(m.s, p, -5, 1<<40+1, n))
 		return []any{download[int64](m, p, n)}
+	})
+}
+
+// TestOwn copies the bytes of long strings, but for those under a NULL.
+func TestOwn(t *testing.T) {
+	agree(t, stepSizes, func(m *memory, n int) []any {
+		h := NewHeap(m.d)
+		m.Cleanup(h.Release)
+		v := Vec{Data: upload(m, m.strings(n)), Valid: m.bitmap(n)}
+		before := m.downloadStrings(v, n)
+		m.ok(h.Own(m.s, v, n, m.room(8)))
+		after := m.downloadStrings(v, n)
+		for i, valid := range m.downloadBits(v.Valid, n) {
+			if !valid {
+				before[i], after[i] = "", ""
+			}
+		}
+		if len(h.blocks) > 0 {
+			lo, hi := uint64(h.blocks[0].Ptr()), uint64(h.blocks[0].Ptr())+uint64(h.blocks[0].Len())
+			for _, view := range download[View](m, v.Data, n) {
+				if uint32(view.Lo) > InlineLen && (view.Hi < lo || view.Hi >= hi) {
+					m.Fatal("a string outside the heap")
+				}
+			}
+		}
+		require.Equal(m, before, after)
+		return []any{after}
 	})
 }

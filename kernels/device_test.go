@@ -3,6 +3,7 @@ package kernels
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -76,6 +77,20 @@ func (m *memory) downloadBits(p device.Ptr, n int) []bool {
 		bits[i] = words[i/64]>>(i%64)&1 != 0
 	}
 	return bits
+}
+
+// downloadStrings is the n strings of a flat column.
+func (m *memory) downloadStrings(v Vec, n int) []string {
+	m.Helper()
+	out := make([]string, n)
+	for i, view := range download[View](m, v.Data, n) {
+		if view.Len() <= InlineLen {
+			out[i] = strings.Clone(view.Str())
+		} else {
+			out[i] = string(download[byte](m, device.Ptr(view.Hi), view.Len()))
+		}
+	}
+	return out
 }
 
 // random is n values of any bits.

@@ -45,6 +45,29 @@ static_assert(sizeof(copyArgs) == 16, "size");
 static_assert(__builtin_offsetof(copyArgs, Dst) == 0, "offset");
 static_assert(__builtin_offsetof(copyArgs, Src) == 8, "offset");
 
+struct Vec {
+  Ptr Data;
+  Ptr Valid;
+  Ptr Dict;
+  u32 DictLen;
+  u32 _1;
+};
+static_assert(sizeof(Vec) == 32, "size");
+static_assert(__builtin_offsetof(Vec, Data) == 0, "offset");
+static_assert(__builtin_offsetof(Vec, Valid) == 8, "offset");
+static_assert(__builtin_offsetof(Vec, Dict) == 16, "offset");
+static_assert(__builtin_offsetof(Vec, DictLen) == 24, "offset");
+
+struct ownArgs {
+  Vec Src;
+  Ptr Base;
+  Ptr Size;
+};
+static_assert(sizeof(ownArgs) == 48, "size");
+static_assert(__builtin_offsetof(ownArgs, Src) == 0, "offset");
+static_assert(__builtin_offsetof(ownArgs, Base) == 32, "offset");
+static_assert(__builtin_offsetof(ownArgs, Size) == 40, "offset");
+
 struct bitsArgs {
   Ptr Dst;
   Ptr Src;
@@ -96,19 +119,6 @@ static_assert(__builtin_offsetof(evalInstr, Imm) == 20, "offset");
 static_assert(__builtin_offsetof(evalInstr, List) == 24, "offset");
 static_assert(__builtin_offsetof(evalInstr, X) == 32, "offset");
 static_assert(__builtin_offsetof(evalInstr, Y) == 48, "offset");
-
-struct Vec {
-  Ptr Data;
-  Ptr Valid;
-  Ptr Dict;
-  u32 DictLen;
-  u32 _1;
-};
-static_assert(sizeof(Vec) == 32, "size");
-static_assert(__builtin_offsetof(Vec, Data) == 0, "offset");
-static_assert(__builtin_offsetof(Vec, Valid) == 8, "offset");
-static_assert(__builtin_offsetof(Vec, Dict) == 16, "offset");
-static_assert(__builtin_offsetof(Vec, DictLen) == 24, "offset");
 
 struct evalColumn {
   Vec Col;
@@ -274,6 +284,20 @@ static_assert(__builtin_offsetof(hashArgs, Src) == 0, "offset");
 static_assert(__builtin_offsetof(hashArgs, Out) == 32, "offset");
 static_assert(__builtin_offsetof(hashArgs, First) == 40, "offset");
 static_assert(__builtin_offsetof(hashArgs, Phys) == 44, "offset");
+
+struct partArgs {
+  Ptr Hashes;
+  Ptr Out;
+  Ptr Count;
+  u32 Part;
+  u32 Parts;
+};
+static_assert(sizeof(partArgs) == 32, "size");
+static_assert(__builtin_offsetof(partArgs, Hashes) == 0, "offset");
+static_assert(__builtin_offsetof(partArgs, Out) == 8, "offset");
+static_assert(__builtin_offsetof(partArgs, Count) == 16, "offset");
+static_assert(__builtin_offsetof(partArgs, Part) == 24, "offset");
+static_assert(__builtin_offsetof(partArgs, Parts) == 28, "offset");
 constexpr u64 hashK0 = 11400714819323198485ull;
 constexpr u64 hashK1 = 15485907386658061715ull;
 constexpr u64 hashNull = 6364136223846793005ull;

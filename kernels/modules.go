@@ -14,9 +14,11 @@ var ptxArray string
 var (
 	moduleArray = &device.Module{Name: "array", PTX: ptxArray}
 
-	codeCopy = &device.Code{Module: moduleArray, Entry: "copy", Block: 256, Items: 16384} // copyArgs
-	codeZero = &device.Code{Module: moduleArray, Entry: "zero", Block: 256, Items: 16384} // copyArgs
-	codeFill = &device.Code{Module: moduleArray, Entry: "fill", Block: 256, Items: 16384} // addArgs
+	codeCopy       = &device.Code{Module: moduleArray, Entry: "copy", Block: 256, Items: 16384}      // copyArgs
+	codeZero       = &device.Code{Module: moduleArray, Entry: "zero", Block: 256, Items: 16384}      // copyArgs
+	codeFill       = &device.Code{Module: moduleArray, Entry: "fill", Block: 256, Items: 16384}      // addArgs
+	codeLongBytes  = &device.Code{Module: moduleArray, Entry: "long_bytes", Block: 256, Items: 2048} // ownArgs
+	codeOwnStrings = &device.Code{Module: moduleArray, Entry: "own_strings", Block: 256, Items: 256} // ownArgs
 )
 
 //go:embed bits.ptx
