@@ -124,7 +124,9 @@ func (db *DB) giveBack(c *Conn) error {
 	if c.settings.plan != db.settings.plan || len(c.prepared) > 0 {
 		c.settings, c.prepared = db.settings, nil
 		c.plans = planCache{}
+		c.names.SetPath(c.settings.path)
 	}
+	c.dropTemporary()
 	db.mu.Lock()
 	keep := !db.closed
 	if keep {

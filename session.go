@@ -171,7 +171,11 @@ func (c *Conn) set(ctx context.Context, s *parser.Set) (*Rows, error) {
 		if err := c.settings.reset(name, c.db.settings); err != nil {
 			return nil, positioned(err, s.Pos)
 		}
+		c.names.SetPath(c.settings.path)
 		return doneRows("RESET", 0), nil
+	}
+	if strings.EqualFold(name, "schema") {
+		name = "search_path"
 	}
 	value, err := c.settingText(ctx, s.Value)
 	if err == nil {
@@ -194,6 +198,7 @@ func (c *Conn) change(name, value string) error {
 	if err != nil {
 		c.settings = before
 	}
+	c.names.SetPath(c.settings.path)
 	return err
 }
 

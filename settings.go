@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage"
 )
 
 // dialect is whose SQL a text is in.
@@ -31,13 +32,14 @@ type settings struct {
 	useIndexes  bool
 	dialect     dialect
 	timezone    string
+	path        []string // schemas
 	gpuMemory   int64 // bytes of a GPU's memory that a query may use; 0: the database's limit alone
 	requireGPU  bool
 	plan        int
 }
 
 func defaultSettings() settings {
-	return settings{device: "auto", optimizer: true, useIndexes: true, timezone: "UTC"}
+	return settings{device: "auto", optimizer: true, useIndexes: true, timezone: "UTC", path: []string{storage.Main}}
 }
 
 // setting is one name that SET and SHOW know.
@@ -76,6 +78,8 @@ func settingList() []setting {
 		{"require_gpu", "on to have a query that would not run on a GPU be an error",
 			func(s *settings) string { return word(s.requireGPU, "on", "off") },
 			func(s *settings, v string) error { return setSwitch(&s.requireGPU, "require_gpu", v) }},
+		{"search_path", "the schemas in which names without one are looked for, separated by commas",
+			func(s *settings) string { return strings.Join(s.path, ",") }, setPath},
 		{"threads", "the most workers of a query; 0 for one a core",
 			func(s *settings) string { return strconv.Itoa(s.threads) },
 			func(s *settings, v string) error { return setCount(&s.threads, "threads", v) }},
@@ -160,6 +164,17 @@ func setDialect(s *settings, v string) error {
 
 func setDisabled(s *settings, v string) error {
 	s.disabled = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
+	return nil
+}
+
+func setPath(s *settings, v string) error {
+	var path []string
+	for name := range strings.SplitSeq(v, ",") {
+		if name = strings.ToLower(strings.TrimSpace(name)); name != "" {
+			path = append(path, name)
+		}
+	}
+	s.path = path
 	return nil
 }
 

@@ -81,6 +81,7 @@ func (a KeyAction) String() string {
 // Contents is everything that a catalogue has, each list sorted by schema and
 // name.
 type Contents struct {
+	Path      []string // the schemas in which names without one are looked for
 	Schemas   []string
 	Tables    []*Table
 	Views     []*View

@@ -1,6 +1,10 @@
 package parser
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
 
 // statement reads one statement by its first word.
 func (p *parser) statement() Statement {
@@ -323,7 +327,29 @@ func (p *parser) set() Statement {
 		panic(p.unexpected(`"=" or TO`))
 	}
 	s.Value = p.settingValue()
+	if p.kind() == tokComma {
+		s.Value = p.settingList(s.Value)
+	}
 	return s
+}
+
+// settingList reads the rest of a list of names, as of search_path: all of it is
+// one string.
+func (p *parser) settingList(first Expr) Expr {
+	text := func(e Expr) string {
+		switch e := e.(type) {
+		case *ColumnRef:
+			return e.Name.Parts[len(e.Name.Parts)-1].Name
+		case *Literal:
+			return e.Value.String()
+		}
+		panic(failAt(e.Start(), sqltype.CodeSyntax, "a list of settings has names or strings"))
+	}
+	list := text(first)
+	for p.accept(tokComma) {
+		list += "," + text(p.settingValue())
+	}
+	return stringLiteral(list, first.Start())
 }
 
 // settingName reads a name that may have dots, as one.

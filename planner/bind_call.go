@@ -43,6 +43,21 @@ func (b *binder) call(s *scope, e *parser.Call) Expr {
 	return b.function(name, b.exprs(s, e.Args), e.Pos)
 }
 
+// sessionValue is what a function about the session gives: the first schema of
+// its path that there is, or the name of the database, which is its user's too.
+func (b *binder) sessionValue(name string) Expr {
+	if name != "current_schema" {
+		return &Const{sqltype.NewString("gpusql")}
+	}
+	contents := b.reader.Contents()
+	for _, s := range contents.Path {
+		if slices.Contains(contents.Schemas, s) {
+			return &Const{sqltype.NewString(s)}
+		}
+	}
+	return &Const{sqltype.NullOf(sqltype.Varchar)}
+}
+
 // functions are those of a name that were created.
 func (b *binder) functions(n parser.Name) []*catalog.Function {
 	last := len(n.Parts) - 1
@@ -90,6 +105,9 @@ func (b *binder) special(s *scope, name string, e *parser.Call) (Expr, bool) {
 		return b.groupingCall(s, e), true
 	case "collate":
 		return b.collate(s, e), true
+	case "current_schema", "current_database", "current_catalog", "current_user", "session_user", "user":
+		count(0, 0)
+		return b.sessionValue(name), true
 	case "merge_action":
 		count(0, 0)
 		for at := s; at != nil; at = at.parent {

@@ -141,6 +141,9 @@ func (b *binder) columnRef(s *scope, ref *parser.ColumnRef) Expr {
 			}
 		}
 	}
+	if len(parts) == 1 && !parts[0].Quoted && (parts[0].Name == "current_schema" || parts[0].Name == "current_catalog") {
+		return b.sessionValue(parts[0].Name) // written without parentheses
+	}
 	s.failColumn(parts)
 	return nil
 }

@@ -178,6 +178,7 @@ func (r sight) Contents() catalog.Contents {
 			c.Functions = append(c.Functions, list...)
 		}
 	}
+	c.Path = r.session.Path()
 	slices.Sort(c.Schemas)
 	sortBy(c.Tables, func(t *catalog.Table) name { return nameOf(t.Schema, t.Name) })
 	sortBy(c.Views, func(w *catalog.View) name { return nameOf(w.Schema, w.Name) })
