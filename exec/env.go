@@ -55,10 +55,11 @@ type Data interface {
 	// Snap is the table as the statement sees it; it stays valid until the
 	// statement ends.
 	Snap(t *catalog.Table) (arrow.Snap, error)
-	// Seek appends to rows the ids of the rows whose key in index ix lies in r,
-	// in key order (backwards with Reverse), at most r.Limit when that is > 0.
-	// Only rows that the statement sees are given.
-	Seek(ctx context.Context, s device.Stream, t *catalog.Table, ix *catalog.Index, r Range, rows []int64) ([]int64, error)
+	// Seek appends to rows the ids of the rows whose keys in index ix lie in
+	// each range, one range after the other, in key order (backwards with
+	// Reverse), of each at most its Limit when that is > 0. Only rows that the
+	// statement sees are given.
+	Seek(ctx context.Context, s device.Stream, t *catalog.Table, ix *catalog.Index, r []Range, rows []int64) ([]int64, error)
 	// Probe looks up each of the n rows of keys, one column for each of the
 	// first len(keys) columns of ix, and appends to probe and rows, for each
 	// match, the key's number and the id of the row. A NULL key has none.

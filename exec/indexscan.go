@@ -40,34 +40,33 @@ func newIndexScan(w *worker, n *planner.Scan) (Operator, error) {
 	return s, nil
 }
 
-// seek asks the index for all ranges.
+// seek asks the index for all ranges at once.
 func (s *indexScan) seek(ctx context.Context) error {
 	a := s.n.Access
-	seen := map[int64]bool{}
+	ranges := make([]Range, 0, len(a.Ranges))
 	for i := range a.Ranges {
 		r, empty, err := s.w.keyRange(&a.Ranges[i])
 		if err != nil {
 			return err
 		}
-		if empty {
-			continue
-		}
-		r.Reverse, r.Limit = a.Reverse, a.Limit
-		from := len(s.rows)
-		if s.rows, err = s.w.q.env.Data.Seek(ctx, s.w.stream, s.n.Table, a.Index, r, s.rows); err != nil {
-			return err
-		}
-		if len(a.Ranges) > 1 { // ranges may overlap: IN (1, 1)
-			s.rows = unseen(s.rows, from, seen)
+		if !empty {
+			r.Reverse, r.Limit = a.Reverse, a.Limit
+			ranges = append(ranges, r)
 		}
 	}
-	return nil
+	var err error
+	s.rows, err = s.w.q.env.Data.Seek(ctx, s.w.stream, s.n.Table, a.Index, ranges, s.rows)
+	if len(a.Ranges) > 1 { // ranges may overlap: IN (1, 1)
+		s.rows = unseen(s.rows)
+	}
+	return err
 }
 
-// unseen drops from rows[from:] what was seen, and notes the rest.
-func unseen(rows []int64, from int, seen map[int64]bool) []int64 {
-	keep := rows[:from]
-	for _, r := range rows[from:] {
+// unseen drops rows that come a second time.
+func unseen(rows []int64) []int64 {
+	seen := make(map[int64]bool, len(rows))
+	keep := rows[:0]
+	for _, r := range rows {
 		if !seen[r] {
 			seen[r] = true
 			keep = append(keep, r)

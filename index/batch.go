@@ -69,14 +69,16 @@ func (b *Batch) Add(key []byte) {
 	b.tails = append(append(b.tails, uint64(len(tail))), tail...)
 }
 
-// Words appends n keys of one 64-bit word and returns them, to be written.
+// Words appends n keys of 64-bit words and no tails, all zeros, and returns
+// their words, to be written.
 func (b *Batch) Words(n int) []uint64 {
 	from := len(b.words)
-	b.words = append(b.words, make([]uint64, n)...)
+	b.words = append(b.words, make([]uint64, n*b.format.Size()/8)...)
 	return b.words[from:]
 }
 
-// Narrow appends n keys of one 32-bit word and returns them, to be written.
+// Narrow appends n keys of one 32-bit word, all zeros, and returns them, to be
+// written.
 func (b *Batch) Narrow(n int) []uint32 {
 	from := len(b.narrow)
 	b.narrow = append(b.narrow, make([]uint32, n)...)

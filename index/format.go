@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"fmt"
@@ -71,6 +72,16 @@ func CompareTails(a, b uint64) int {
 		}
 	}
 	return cmp.Compare(len(x), len(y))
+}
+
+// Same reports whether two keys, as they lie in a batch in the host's memory,
+// are the same.
+func (f Format) Same(a, b []byte) bool {
+	if !f.Long {
+		return bytes.Equal(a, b)
+	}
+	n := 8 * f.Words
+	return bytes.Equal(a[:n], b[:n]) && CompareTails(binary.NativeEndian.Uint64(a[n:]), binary.NativeEndian.Uint64(b[n:])) == 0
 }
 
 // wordsOf appends the words of encoded bytes, the rest of the last one zeros.

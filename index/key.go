@@ -21,7 +21,6 @@ import (
 // with zeros on the right.
 type Codec struct {
 	columns []KeyColumn
-	word    bool
 	format  Format
 }
 
@@ -44,7 +43,6 @@ func NewCodec(columns []KeyColumn) *Codec {
 			total += k.Width()
 		}
 	}
-	c.word = total <= 8 && !long
 	switch {
 	case long:
 		// Most strings fit in the two words that come after what is before them.
@@ -62,9 +60,6 @@ func (c *Codec) Format() Format { return c.format }
 
 // Columns are the key's columns.
 func (c *Codec) Columns() []KeyColumn { return c.columns }
-
-// Words reports whether keys are words.
-func (c *Codec) Words() bool { return c.word }
 
 // Width is the bytes that the column takes in a key, a string's own not counted.
 func (k KeyColumn) Width() int {
@@ -192,16 +187,6 @@ func appendString(b []byte, s string) []byte {
 	return append(b, 0, 0)
 }
 
-// Key makes an index's key of encoded bytes.
-func (c *Codec) Key(b []byte) Key {
-	if !c.word {
-		return Key{Bytes: string(b)}
-	}
-	var w [8]byte
-	copy(w[:], b)
-	return Key{Word: binary.BigEndian.Uint64(w[:])}
-}
-
 // Interval encodes a range.
 func (c *Codec) Interval(r *Range) Interval {
 	var b []byte
@@ -251,7 +236,7 @@ func (c *Codec) between(lo []byte, loAfter bool, hi []byte, hiAfter bool) Interv
 			iv.NoHi = true
 		}
 	}
-	iv.Lo, iv.Hi = c.Key(lo), c.Key(hi)
+	iv.Lo, iv.Hi = lo, hi
 	if !iv.NoHi && string(lo) >= string(hi) {
 		iv.Empty = true
 	}

@@ -13,15 +13,9 @@ type Range struct {
 	Limit          int64
 }
 
-// Interval is the keys from Lo to below Hi.
+// Interval is the encoded keys from Lo to below Hi.
 type Interval struct {
-	Lo, Hi Key
+	Lo, Hi []byte
 	NoHi   bool // nothing above: Hi is not looked at
 	Empty  bool
-}
-
-// Key is one encoded key: a word, or bytes.
-type Key struct {
-	Word  uint64
-	Bytes string
 }

@@ -57,7 +57,7 @@ func BenchmarkSeek(b *testing.B) {
 		s := x.Statement()
 		key := sqltype.NewInt32(int32(i * 7919))
 		var err error
-		ids, err = s.Seek(ctx, nil, tab, tab.Indexes[0], index.Range{Prefix: []sqltype.Datum{key}}, ids[:0])
+		ids, err = s.Seek(ctx, nil, tab, tab.Indexes[0], []index.Range{{Prefix: []sqltype.Datum{key}}}, ids[:0])
 		if err != nil || len(ids) != 1 {
 			b.Fatal(err, len(ids))
 		}

@@ -3,13 +3,10 @@ package storage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
-	"github.com/gpusql/gpusql/index/heap"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
 	"github.com/gpusql/gpusql/txn"
@@ -218,10 +215,8 @@ func (c *inserted) Commit(version uint64) {
 func (c *inserted) Undo() {
 	c.data.mu.Lock()
 	defer c.data.mu.Unlock()
-	rows := rowsOf(c.span)
 	for _, x := range c.data.list() {
-		keys, _ := x.keysOf(c.span.Segment, c.span.Lo, c.span.Hi)
-		c.data.erase(x, keys, rows)
+		x.erase([]arrow.Span{c.span})
 	}
 	c.data.rows.Undo(c.span)
 	r := c.data.rows.Retired()
@@ -260,37 +255,14 @@ func (c *deleted) Undo() {
 	}
 }
 
-// erase deletes entries. That needs no memory and does not fail.
-func (t *table) erase(x *tableIndex, keys heap.Keys, rows []int64) {
-	dead := make([]bool, len(rows))
-	for i := range dead {
-		dead[i] = true
-	}
-	if err := t.apply(x, heap.Entries{Keys: keys, Rows: rows, Dead: dead}); err != nil {
-		panic(fmt.Sprintf("storage: deleting index entries: %v", err))
-	}
-}
-
 // forget deletes the index entries of rows that no one can see, and gives back
 // segments of nothing else.
 func (t *table) forget(rows []int64, horizon uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	spans := t.spansOf(rows)
 	for _, x := range t.list() {
-		var all heap.Keys
-		var ids []int64
-		for _, id := range rows {
-			s, i := t.rows.At(id)
-			if s == nil {
-				continue
-			}
-			k, _ := x.keysOf(s, i, i+1)
-			all.Words, all.Bytes = append(all.Words, k.Words...), append(all.Bytes, k.Bytes...)
-			ids = append(ids, id)
-		}
-		if len(ids) > 0 {
-			t.erase(x, all, ids)
-		}
+		x.erase(spans)
 	}
 	gone := t.rows.DropDead(horizon)
 	if len(gone) == 0 {
@@ -301,15 +273,4 @@ func (t *table) forget(rows []int64, horizon uint64) {
 			s.Release()
 		}
 	})
-}
-
-// keyOf is the key of a row for an error: (a, b)=(1, x).
-func (x *tableIndex) keyOf(t *table, row int64) string {
-	s, i := t.rows.At(row)
-	var values []string
-	for _, id := range x.columns {
-		c := s.Column(id)
-		values = append(values, c.Datum(i).String())
-	}
-	return "(" + strings.Join(x.names, ", ") + ")=(" + strings.Join(values, ", ") + ")"
 }

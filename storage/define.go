@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gpusql/gpusql/catalog"
-	"github.com/gpusql/gpusql/index/heap"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
@@ -127,7 +126,7 @@ func (x *Tx) CreateTable(ctx context.Context, t catalog.Table) (*catalog.Table, 
 	for _, def := range indexes {
 		d := *def
 		d.ID = catalog.IndexID(x.store.nextID.Add(1))
-		d.Kind = kindOf(d.Kind)
+		_, d.Kind = x.store.kind(d.Kind)
 		for _, k := range d.Keys {
 			t.Columns[k.Column].NotNull = t.Columns[k.Column].NotNull || d.Primary
 		}
@@ -140,22 +139,17 @@ func (x *Tx) CreateTable(ctx context.Context, t catalog.Table) (*catalog.Table, 
 	}
 	data := x.store.newTable(types)
 	for _, d := range t.Indexes {
-		data.add(newTableIndex(&t, d))
+		made, err := x.store.newTableIndex(&t, d)
+		if err != nil {
+			x.store.drop(data)
+			return nil, err
+		}
+		data.add(made)
 	}
 	x.tx.Log(made{data})
 	v.put(&entry{&t, data})
 	x.defined(v)
 	return &t, nil
-}
-
-// kindOf is the kind of index that really is made for USING kind. The other
-// kinds are rooms so far, and say so.
-func kindOf(kind string) string {
-	switch kind {
-	case "", "btree":
-		return "btree"
-	}
-	return fmt.Sprintf("btree (for %s)", strings.ToLower(kind))
 }
 
 // schemaFor is the schema for a new object. That of temporary objects is made
@@ -275,7 +269,12 @@ func (x *Tx) Truncate(ctx context.Context, t *catalog.Table) error {
 	}
 	data := x.store.newTable(e.data.rows.Types())
 	for _, d := range e.def.Indexes {
-		data.add(newTableIndex(e.def, d))
+		made, err := x.store.newTableIndex(e.def, d)
+		if err != nil {
+			x.store.drop(data)
+			return err
+		}
+		data.add(made)
 	}
 	x.tx.Log(made{data})
 	x.tx.Log(dropped{x, e.data})
@@ -296,7 +295,8 @@ func (x *Tx) CreateIndex(ctx context.Context, t *catalog.Table, d catalog.Index)
 		return nil, errNoTable(t.Schema, t.Name)
 	}
 	def := *e.def
-	d.ID, d.Kind = catalog.IndexID(x.store.nextID.Add(1)), kindOf(d.Kind)
+	d.ID = catalog.IndexID(x.store.nextID.Add(1))
+	_, d.Kind = x.store.kind(d.Kind)
 	if d.Name == "" {
 		d.Name = v.indexName(&def, &d)
 	} else if err := v.indexFree(def.Schema, d.Name); err != nil {
@@ -313,31 +313,21 @@ func (x *Tx) CreateIndex(ctx context.Context, t *catalog.Table, d catalog.Index)
 
 // fill makes an index of the rows that are there, and adds it to the storage.
 func (x *Tx) fill(ctx context.Context, data *table, def *catalog.Table, d *catalog.Index) error {
-	made := newTableIndex(def, d)
+	made, err := x.store.newTableIndex(def, d)
+	if err != nil {
+		return err
+	}
 	open := x.open
 	s := x.Statement()
 	x.open = open
 	data.mu.Lock()
 	defer data.mu.Unlock()
-	var spans []arrow.Span
-	for _, g := range data.rows.Segments() {
-		spans = append(spans, arrow.Span{Segment: g, Lo: 0, Hi: g.Rows()})
-	}
-	e, nulls := made.entries(spans)
-	if made.unique {
-		for i := 1; i < len(e.Rows); i++ {
-			if nulls[e.Rows[i]] || !sameKey(e.Keys, i-1, i) {
-				continue
-			}
-			if err := s.twice(data, def, made, e, i); err != nil {
-				return err
-			}
-		}
-	}
-	if err := ctx.Err(); err != nil {
+	if err := s.fillOne(data, def, made); err != nil {
+		made.close()
 		return err
 	}
-	if err := data.apply(made, e); err != nil {
+	if err := ctx.Err(); err != nil {
+		made.close()
 		return err
 	}
 	data.add(made)
@@ -345,23 +335,32 @@ func (x *Tx) fill(ctx context.Context, data *table, def *catalog.Table, d *catal
 	return nil
 }
 
-// twice checks entry i against the ones before it with the same key.
-func (s *Statement) twice(data *table, def *catalog.Table, x *tableIndex, e heap.Entries, i int) error {
-	mine := s.fate(data, e.Rows[i])
-	if mine == gone {
-		return nil
+// fillOne brings the entries of all rows into a new index.
+func (s *Statement) fillOne(data *table, def *catalog.Table, x *tableIndex) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	defer x.trim()
+	var spans []arrow.Span
+	for _, g := range data.rows.Segments() {
+		spans = append(spans, arrow.Span{Segment: g, Lo: 0, Hi: g.Rows()})
 	}
-	for j := i - 1; j >= 0 && sameKey(e.Keys, j, i); j-- {
-		switch other := s.fate(data, e.Rows[j]); {
-		case other == gone:
-		case other == alive && mine == alive:
-			return sqltype.Errorf(sqltype.CodeUnique, "could not create unique index \"%s\": key %s is duplicated",
-				x.name, x.keyOf(data, e.Rows[i]))
-		default:
+	if _, _, err := x.insert(spans); err != nil || !x.unique {
+		return err
+	}
+	a, err := x.ask()
+	if err != nil {
+		return err
+	}
+	defer a.done()
+	return a.runs(data, func(rows []int64) error {
+		switch id, one, two := s.living(data, rows); {
+		case one == alive && two == alive:
+			return sqltype.Errorf(sqltype.CodeUnique, "could not create unique index \"%s\": key %s is duplicated", x.name, x.keyOf(data, id))
+		case one != gone && two != gone:
 			return errConflict(def)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // DropIndex drops an index that no constraint needs.

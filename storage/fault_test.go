@@ -59,7 +59,7 @@ func TestFaults(t *testing.T) {
 	for name, f := range statements {
 		t.Run(name, func(t *testing.T) {
 			faulty.Sweep(t, dev, func(fd device.Device) error {
-				d = &db{t, dev, storage.Open(fd, storage.Options{SegmentRows: 64})}
+				d = &db{t, dev, storage.Open(fd, options(fd, 64))}
 				defer d.Close()
 				fail := fd.(*faulty.Device)
 				at := fail.FailingAt()
@@ -99,9 +99,9 @@ func TestFaults(t *testing.T) {
 
 func TestMemoryLimit(t *testing.T) {
 	dev := devicetest.CPU(t)
-	scope := device.NewScope(dev, device.ScopeOptions{Name: "database", Limit: 64 << 10, Setting: "memory_limit"})
+	scope := device.NewScope(dev, device.ScopeOptions{Name: "database", Limit: 256 << 10, Setting: "memory_limit"})
 	defer scope.Close()
-	s := storage.Open(scope, storage.Options{})
+	s := storage.Open(scope, options(dev, 0))
 	defer s.Close()
 	d := &db{t, dev, s}
 	tab := d.table("t", primary())

@@ -131,7 +131,10 @@ func (s *Statement) goneKeys(r *removedKeys, ref reference, visit func(n int, ke
 		}
 		f := gone
 		if parent != nil {
-			f = s.lookup(r.data, parent, inOrder(key, order))
+			var err error
+			if f, err = s.lookup(r.data, parent, inOrder(key, order)); err != nil {
+				return err
+			}
 		}
 		switch f {
 		case alive:
@@ -190,7 +193,10 @@ func (s *Statement) checkAdded(ctx context.Context, a *addedKeys, k *catalog.For
 			}
 			f := gone
 			if cast, ok := castKey(key, types); ok && ix != nil {
-				f = s.lookup(parent.data, ix, inOrder(cast, order))
+				var err error
+				if f, err = s.lookup(parent.data, ix, inOrder(cast, order)); err != nil {
+					return err
+				}
 			}
 			switch f {
 			case gone:
@@ -217,7 +223,11 @@ func (s *Statement) checkRemoved(ctx context.Context, r *removedKeys, ref refere
 		if !ok || ix == nil {
 			return nil
 		}
-		switch s.lookup(child.data, ix, inOrder(cast, order)) {
+		f, err := s.lookup(child.data, ix, inOrder(cast, order))
+		if err != nil {
+			return err
+		}
+		switch f {
 		case alive:
 			return sqltype.Errorf(sqltype.CodeForeignKey,
 				"update or delete on table \"%s\" violates foreign key constraint \"%s\" on table \"%s\": key %s is still referenced",
@@ -230,24 +240,27 @@ func (s *Statement) checkRemoved(ctx context.Context, r *removedKeys, ref refere
 }
 
 // lookup is the best fate among the rows that have a key: alive if one is.
-func (s *Statement) lookup(d *table, x *tableIndex, key []sqltype.Datum) fate {
-	found := x.idx.Snapshot()
-	defer found.Release()
+func (s *Statement) lookup(d *table, x *tableIndex, key []sqltype.Datum) (fate, error) {
+	a, err := x.ask()
+	if err != nil {
+		return gone, err
+	}
+	defer a.done()
 	best := gone
 	r := index.Range{Prefix: key}
-	found.Scan(x.codec.Interval(&r), index.Forward, func(ids []int64) bool {
+	err = a.scan(x.codec.Interval(&r), index.Order{}, func(ids []int64) (bool, error) {
 		for _, id := range ids {
 			switch s.fate(d, id) {
 			case alive:
 				best = alive
-				return false
+				return false, nil
 			case contested:
 				best = contested
 			}
 		}
-		return true
+		return true, nil
 	})
-	return best
+	return best, err
 }
 
 // indexOver finds an index whose first keys are just those columns, in any

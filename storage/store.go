@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
 	"github.com/gpusql/gpusql/txn"
@@ -27,12 +28,15 @@ type Store struct {
 	tables map[*table]struct{} // all whose memory is held
 }
 
-// Options adapt a store; the zero value is what a database should have.
+// Options adapt a store.
 type Options struct {
-	SegmentRows int // fewer rows a segment, for tests
+	Device      device.Device // whose memory the store's is: the host's
+	Kinds       []index.Kind  // of indexes, the first for those without USING
+	SegmentRows int           // fewer rows a segment, for tests
 }
 
-// Open returns an empty store whose memory comes from m, which must give host memory.
+// Open returns an empty store whose memory comes from m: the device, or a scope
+// over it.
 func Open(m device.Allocator, o Options) *Store {
 	s := &Store{
 		memory:  device.NewScope(m, device.ScopeOptions{Name: "tables"}),

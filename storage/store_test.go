@@ -16,6 +16,8 @@ import (
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/device/devicetest"
 	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/index/btree"
+	"github.com/gpusql/gpusql/index/lsm"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage"
 	"github.com/gpusql/gpusql/storage/arrow"
@@ -32,9 +34,14 @@ type db struct {
 
 func open(t testing.TB, segmentRows int) *db {
 	d := devicetest.CPU(t)
-	s := storage.Open(d, storage.Options{SegmentRows: segmentRows})
+	s := storage.Open(d, options(d, segmentRows))
 	t.Cleanup(s.Close)
 	return &db{t, d, s}
+}
+
+// options are for a store over a device.
+func options(d device.Device, segmentRows int) storage.Options {
+	return storage.Options{Device: d, Kinds: []index.Kind{btree.Kind(), lsm.Kind()}, SegmentRows: segmentRows}
 }
 
 // table makes t(a INTEGER, b VARCHAR) with a primary key on a unless plain.
@@ -188,7 +195,7 @@ func TestStatementDoesNotSeeItself(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 0, snap.Segments[0].Visible(snap, 0, 1, 0))
 	one := sqltype.NewInt32(1)
-	ids, err := s.Seek(ctx, nil, tab, tab.Indexes[0], index.Range{Prefix: []sqltype.Datum{one}}, nil)
+	ids, err := s.Seek(ctx, nil, tab, tab.Indexes[0], []index.Range{{Prefix: []sqltype.Datum{one}}}, nil)
 	require.NoError(t, err)
 	require.Empty(t, ids)
 	require.NoError(t, s.End(ctx))
@@ -328,15 +335,15 @@ func TestDefinitionsAreTransactional(t *testing.T) {
 	require.Equal(t, sqltype.CodeUnique, code(err))
 	ix, err := x.CreateIndex(ctx, tab2, catalog.Index{Kind: "lsm", Keys: []catalog.IndexKey{{Column: 1, Desc: true}}})
 	require.NoError(t, err)
-	require.Equal(t, "btree (for lsm)", ix.Kind)
+	require.Equal(t, "lsm", ix.Kind)
 	require.Equal(t, "t2_cc_idx", ix.Name)
 	tab2, _ = x.Reader().Table("", "t2")
 	s := x.Statement()
-	ids, err := s.Seek(ctx, nil, tab2, ix, index.Range{}, nil)
+	ids, err := s.Seek(ctx, nil, tab2, ix, []index.Range{{}}, nil)
 	require.NoError(t, err)
 	require.Len(t, ids, 3)
 	lo := sqltype.NewInt64(8)
-	ids, err = s.Seek(ctx, nil, tab2, ix, index.Range{Lo: &lo}, nil)
+	ids, err = s.Seek(ctx, nil, tab2, ix, []index.Range{{Lo: &lo}}, nil)
 	require.NoError(t, err)
 	require.Len(t, ids, 1)
 	require.NoError(t, s.End(ctx))
@@ -459,7 +466,7 @@ func (d *db) checkIndexes(x *storage.Tx, t *catalog.Table, rows []string) {
 	snap, err := s.Snap(t)
 	require.NoError(d.t, err)
 	for _, ix := range t.Indexes {
-		ids, err := s.Seek(ctx, nil, t, ix, index.Range{}, nil)
+		ids, err := s.Seek(ctx, nil, t, ix, []index.Range{{}}, nil)
 		require.NoError(d.t, err)
 		var found []string
 		for _, id := range ids {
@@ -468,12 +475,12 @@ func (d *db) checkIndexes(x *storage.Tx, t *catalog.Table, rows []string) {
 		}
 		slices.Sort(found)
 		require.Equal(d.t, rows, found)
-		back, err := s.Seek(ctx, nil, t, ix, index.Range{Reverse: true}, nil)
+		back, err := s.Seek(ctx, nil, t, ix, []index.Range{{Reverse: true}}, nil)
 		require.NoError(d.t, err)
 		slices.Reverse(back)
 		require.Equal(d.t, ids, back)
 		if len(ids) > 2 {
-			few, err := s.Seek(ctx, nil, t, ix, index.Range{Limit: 2}, nil)
+			few, err := s.Seek(ctx, nil, t, ix, []index.Range{{Limit: 2}}, nil)
 			require.NoError(d.t, err)
 			require.Equal(d.t, ids[:2], few)
 		}
@@ -597,7 +604,7 @@ func TestIndexMadeMeanwhile(t *testing.T) {
 		require.NoError(t, keep.Commit())
 		x = d.Begin()
 		s = x.Statement()
-		ids, err := s.Seek(ctx, nil, tab, ix, index.Range{}, nil)
+		ids, err := s.Seek(ctx, nil, tab, ix, []index.Range{{}}, nil)
 		require.NoError(t, err)
 		require.Len(t, ids, n)
 		require.NoError(t, x.Check())

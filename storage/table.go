@@ -1,14 +1,11 @@
 package storage
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/gpusql/gpusql/catalog"
-	"github.com/gpusql/gpusql/index"
-	"github.com/gpusql/gpusql/index/heap"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
@@ -21,19 +18,6 @@ type table struct {
 	mu      sync.Mutex // held by whoever changes rows together with entries
 	indexes atomic.Pointer[[]*tableIndex]
 	cached  atomic.Pointer[cachedStats]
-}
-
-// tableIndex is an index of a table.
-type tableIndex struct {
-	id      catalog.IndexID
-	name    string
-	unique  bool
-	columns []int    // the keys' column ids
-	names   []string // of the columns, for errors
-	codec   *index.Codec
-	idx     heap.Index
-	mu      sync.Mutex // held while idx changes
-	counted int64      // bytes that the store's memory was told of
 }
 
 // list is the table's indexes. The slice is never changed.
@@ -61,43 +45,18 @@ func (t *table) add(x *tableIndex) {
 
 func (t *table) remove(id catalog.IndexID) {
 	l := slices.Clone(t.list())
-	for i, x := range l {
-		if x.id == id {
-			_ = t.store.memory.Reserve(-x.counted)
-			l = slices.Delete(l, i, i+1)
-			break
-		}
+	if i := slices.IndexFunc(l, func(x *tableIndex) bool { return x.id == id }); i >= 0 {
+		l[i].close()
+		l = slices.Delete(l, i, i+1)
 	}
 	t.indexes.Store(&l)
-}
-
-// apply changes an index and counts its memory. When there is not enough of
-// that nothing is changed.
-func (t *table) apply(x *tableIndex, e heap.Entries) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if err := x.idx.Apply(e); err != nil {
-		return err
-	}
-	grown := x.idx.Stats().Bytes - x.counted
-	if err := t.store.memory.Reserve(grown); err != nil {
-		e.Dead = make([]bool, len(e.Rows))
-		for i := range e.Dead {
-			e.Dead[i] = true
-		}
-		_ = x.idx.Apply(e) // entries that are deleted again need no memory
-		return err
-	}
-	x.counted += grown
-	return nil
 }
 
 func (t *table) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, x := range t.list() {
-		_ = t.store.memory.Reserve(-x.counted)
-		_ = x.idx.Close()
+		x.close()
 	}
 	t.indexes.Store(nil)
 	t.rows.Close()
@@ -137,16 +96,4 @@ func (e *entry) stats() *catalog.Stats {
 		}
 	}
 	return s
-}
-
-// Check verifies the indexes of all tables that the transaction sees, for tests.
-func (x *Tx) Check() error {
-	for _, e := range x.version.tables {
-		for _, i := range e.data.list() {
-			if err := i.idx.Check(); err != nil {
-				return fmt.Errorf("index %s: %w", i.name, err)
-			}
-		}
-	}
-	return nil
 }

@@ -2,10 +2,10 @@ package storage
 
 import (
 	"context"
-	"sort"
 
 	"github.com/gpusql/gpusql/catalog"
-	"github.com/gpusql/gpusql/index/heap"
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
@@ -30,103 +30,119 @@ func (p *pending) flush(ctx context.Context, s *Statement) error {
 // checks that unique ones stay so. Taking the rows back takes the entries out.
 func (s *Statement) enter(d *table, t *catalog.Table, spans []arrow.Span) error {
 	for _, x := range d.list() {
-		e, nulls := x.entries(spans)
-		if x.unique {
-			if err := s.checkUnique(d, t, x, e, nulls); err != nil {
-				return err
-			}
-		}
-		if err := d.apply(x, e); err != nil {
+		if err := s.enterOne(d, t, x, spans); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// entries are the sorted entries of some rows. nulls has those whose key
-// has a NULL, by row id; nil when there is none.
-func (x *tableIndex) entries(spans []arrow.Span) (e heap.Entries, nulls map[int64]bool) {
-	for _, p := range spans {
-		keys, isNull := x.keysOf(p.Segment, p.Lo, p.Hi)
-		if len(spans) == 1 {
-			e.Keys = keys
-		} else {
-			e.Keys.Words = append(e.Keys.Words, keys.Words...)
-			e.Keys.Bytes = append(e.Keys.Bytes, keys.Bytes...)
-		}
-		for i := p.Lo; i < p.Hi; i++ {
-			id := arrow.RowID(p.Segment.ID(), i)
-			e.Rows = append(e.Rows, id)
-			if isNull != nil && isNull[i-p.Lo] {
-				if nulls == nil {
-					nulls = map[int64]bool{}
-				}
-				nulls[id] = true
-			}
-		}
+func (s *Statement) enterOne(d *table, t *catalog.Table, x *tableIndex, spans []arrow.Span) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	defer x.trim()
+	e, nulls, err := x.insert(spans)
+	if err != nil || !x.unique {
+		return err
 	}
-	if e.Keys.Words != nil {
-		heap.SortWords(e.Keys.Words, e.Rows)
-	} else {
-		sort.Sort(byBytes(e))
+	a, err := x.ask()
+	if err != nil {
+		return err
 	}
-	e.Sorted = true
-	return e, nulls
-}
-
-// byBytes sorts entries of byte keys.
-type byBytes heap.Entries
-
-func (e byBytes) Len() int { return len(e.Rows) }
-func (e byBytes) Less(i, j int) bool {
-	a, b := e.Keys.Bytes[i], e.Keys.Bytes[j]
-	return a < b || a == b && e.Rows[i] < e.Rows[j]
-}
-func (e byBytes) Swap(i, j int) {
-	e.Keys.Bytes[i], e.Keys.Bytes[j] = e.Keys.Bytes[j], e.Keys.Bytes[i]
-	e.Rows[i], e.Rows[j] = e.Rows[j], e.Rows[i]
-}
-
-// checkUnique looks for keys of e twice in e, or in a row that is alive.
-func (s *Statement) checkUnique(d *table, t *catalog.Table, x *tableIndex, e heap.Entries, nulls map[int64]bool) error {
-	for i := 1; i < len(e.Rows); i++ {
-		if sameKey(e.Keys, i-1, i) && !nulls[e.Rows[i]] {
-			return d.duplicate(x, e.Rows[i])
+	defer a.done()
+	return a.shared(d, e, nulls, func(rows []int64) error {
+		switch id, one, two := s.living(d, rows); {
+		case one == alive && two == alive:
+			return d.duplicate(x, id)
+		case one != gone && two != gone:
+			return errConflict(t)
 		}
-	}
-	if x.idx.Stats().Entries == 0 {
 		return nil
+	})
+}
+
+// living is the best fates of two rows of the same key, and one of them.
+func (s *Statement) living(d *table, rows []int64) (id int64, one, two fate) {
+	for _, row := range rows {
+		f := s.fate(d, row)
+		if f == alive && one != alive || f != gone && one == gone {
+			id, one, two = row, f, one
+		} else if f == alive || f != gone && two == gone {
+			two = f
+		}
+		if two == alive {
+			break
+		}
 	}
-	found := x.idx.Snapshot()
-	defer found.Release()
-	r := found.Lookup(e.Keys, heap.Ranges{})
-	if len(r.Rows) == 0 {
-		return nil
+	return id, one, two
+}
+
+// sharedBatch is how many keys are looked up at a time, and sharedPart the part
+// of an index's entries from which on all of them are rather read in order.
+const (
+	sharedBatch = 1 << 14
+	sharedPart  = 8
+)
+
+// shared calls f with the rows of each key of e that more than one row has. Keys
+// with NULLs are not among them.
+func (a *asker) shared(d *table, e index.Entries, nulls []bool, f func(rows []int64) error) error {
+	if n := int64(e.Keys.N); n > sharedBatch && n*sharedPart > a.x.idx.Stats().Entries {
+		return a.runs(d, f)
 	}
-	for i, id := range e.Rows {
-		if nulls[id] {
+	size := a.x.codec.Format().Size()
+	for from := 0; from < e.Keys.N; {
+		if nulls != nil && nulls[from] {
+			from++
 			continue
 		}
-		for _, other := range r.Rows[r.Offsets[i]:r.Offsets[i+1]] {
-			if other == id {
-				continue // the index was made after the row
-			}
-			switch s.fate(d, other) {
-			case alive:
-				return d.duplicate(x, id)
-			case contested:
-				return errConflict(t)
+		to := from + 1
+		for to < min(e.Keys.N, from+sharedBatch) && (nulls == nil || !nulls[to]) {
+			to++
+		}
+		if err := a.lookup(index.Keys{Data: e.Keys.Data + device.Ptr(size*from), N: to - from}); err != nil {
+			return err
+		}
+		for i := range to - from {
+			if rows := a.of(i); len(rows) > 1 {
+				if err := f(rows); err != nil {
+					return err
+				}
 			}
 		}
+		from = to
 	}
 	return nil
 }
 
-func sameKey(k heap.Keys, i, j int) bool {
-	if k.Words != nil {
-		return k.Words[i] == k.Words[j]
+// runs calls f with the rows of each key without NULLs that more than one row has.
+func (a *asker) runs(d *table, f func(rows []int64) error) error {
+	size := a.x.codec.Format().Size()
+	var key []byte
+	var run []int64
+	end := func() error {
+		if len(run) < 2 || hasNull(keyAt(d, a.x.columns, run[0])) {
+			return nil
+		}
+		return f(run)
 	}
-	return k.Bytes[i] == k.Bytes[j]
+	err := a.scan(index.Interval{NoHi: true}, index.Order{Keys: true}, func(rows []int64) (bool, error) {
+		for i, row := range rows {
+			k := a.keys[i*size : (i+1)*size]
+			if run == nil || !a.x.codec.Format().Same(key, k) {
+				if err := end(); err != nil {
+					return false, err
+				}
+				key, run = append(key[:0], k...), run[:0]
+			}
+			run = append(run, row)
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	return end()
 }
 
 // fate is what becomes of a row, as far as a statement can tell.

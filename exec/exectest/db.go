@@ -11,6 +11,8 @@ import (
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/index/btree"
 	"github.com/gpusql/gpusql/exec"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
@@ -34,7 +36,7 @@ type DB struct {
 // test's end fails the test.
 func Open(t testing.TB) *DB {
 	d := device.NewCPU(device.CPUOptions{Streams: 2})
-	db := &DB{T: t, CPU: d, Dev: d, Store: storage.Open(d, storage.Options{SegmentRows: 128})}
+	db := &DB{T: t, CPU: d, Dev: d, Store: storage.Open(d, storage.Options{Device: d, Kinds: []index.Kind{btree.Kind()}, SegmentRows: 128})}
 	t.Cleanup(func() {
 		db.Store.Close()
 		require.NoError(t, d.Close())

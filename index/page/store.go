@@ -24,6 +24,8 @@ const (
 	// A block is an eighth of what the store has, within these bounds: little is
 	// held for nothing, and a large index has pages of 2 MiB under it.
 	maxBlockSlots = 128
+	// The first block is but a part of a slot: most indexes are small.
+	firstChunks = 4
 	blockShare    = 8
 )
 
@@ -379,7 +381,11 @@ func (s *Store) addBlock(st device.Stream, n int) (*block, error) {
 	if err != nil {
 		return nil, err
 	}
-	buf, err := s.alloc.Alloc(want * slotBytes)
+	chunks := want * slotChunks
+	if s.bytes == 0 && n <= firstChunks {
+		chunks = firstChunks
+	}
+	buf, err := s.alloc.Alloc(chunks * slotBytes / slotChunks)
 	if err != nil {
 		return nil, err
 	}
@@ -390,7 +396,7 @@ func (s *Store) addBlock(st device.Stream, n int) (*block, error) {
 	s.addSlots(first + want - len(s.slots))
 	b := &block{buf: buf, first: int32(first), slots: int32(want)}
 	for i := first; i < first+want; i++ {
-		s.slots[i] = slot{block: b, free: 1<<slotChunks - 1}
+		s.slots[i] = slot{block: b, free: 1<<min(chunks, slotChunks) - 1}
 		s.open[i/64] |= 1 << (i % 64)
 	}
 	s.bytes += int64(buf.Len())
