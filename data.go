@@ -89,7 +89,16 @@ func fileOptions(format string, options map[string]sqltype.Datum) (arrow.FileOpt
 		var err error
 		switch strings.ToLower(name) {
 		case "format":
-			o.Format = strings.ToLower(v.S)
+			if form, ok := jsonForms[strings.ToLower(v.S)]; ok {
+				o.JSON.Form = form
+			} else {
+				o.Format = strings.ToLower(v.S)
+			}
+		case "array":
+			var array bool
+			if array, err = yes(name, v); array {
+				o.JSON.Form = arrow.JSONArray
+			}
 		case "delimiter", "delim", "sep":
 			o.CSV.Delimiter, err = oneByte(name, v)
 		case "quote":
@@ -104,10 +113,12 @@ func fileOptions(format string, options map[string]sqltype.Datum) (arrow.FileOpt
 			o.CSV.Skip, err = count(name, v)
 		case "sample_size":
 			o.CSV.Sample, err = count(name, v)
+			o.JSON.Sample = o.CSV.Sample
 		case "all_varchar":
 			o.CSV.AllText, err = yes(name, v)
 		case "ignore_errors":
 			o.CSV.IgnoreBad, err = yes(name, v)
+			o.JSON.IgnoreBad = o.CSV.IgnoreBad
 		case "null_padding":
 			o.CSV.PadMissing, err = yes(name, v)
 		case "auto_detect": // what is not said is found out, and what is said holds
@@ -117,7 +128,7 @@ func fileOptions(format string, options map[string]sqltype.Datum) (arrow.FileOpt
 		default:
 			err = sqltype.Errorf(sqltype.CodeInvalidParameter,
 				"there is no file option %q; there are format, compression, delim, quote, escape, nullstr, header, skip, "+
-					"all_varchar, ignore_errors, null_padding, sample_size and auto_detect", name)
+					"all_varchar, ignore_errors, null_padding, sample_size, array and auto_detect", name)
 		}
 		if err != nil {
 			return o, err
@@ -130,8 +141,16 @@ func fileOptions(format string, options map[string]sqltype.Datum) (arrow.FileOpt
 		o.Format = "arrow"
 	case "text":
 		o.Format = "csv"
+	case "ndjson":
+		o.Format, o.JSON.Form = "json", arrow.JSONLines
 	}
 	return o, nil
+}
+
+// jsonForms are the forms of read_json by their names.
+var jsonForms = map[string]arrow.JSONForm{
+	"auto": arrow.JSONGuess, "newline_delimited": arrow.JSONLines, "nd": arrow.JSONLines,
+	"array": arrow.JSONArray, "unstructured": arrow.JSONValues,
 }
 
 func oneByte(name string, v sqltype.Datum) (byte, error) {

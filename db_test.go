@@ -359,7 +359,7 @@ func TestCopyRoundTrip(t *testing.T) {
 	exec(t, db, `CREATE TABLE t AS SELECT i, 'text ' || i AS s, i / 4.0 AS d, i % 2 = 0 AS b,
 		CASE WHEN i % 5 = 0 THEN NULL ELSE DATE '2024-01-01' + i::INTEGER END AS day FROM generate_series(1, 1000) AS g(i)`)
 	want := all(t, db, "SELECT * FROM t ORDER BY i")
-	for _, name := range []string{"x.parquet", "x.csv", "x.arrow"} {
+	for _, name := range []string{"x.parquet", "x.csv", "x.json", "x.ndjson", "x.arrow"} {
 		file := filepath.Join(dir, name)
 		require.EqualValues(t, 1000, exec(t, db, "COPY t TO '"+file+"'").RowsAffected)
 		exec(t, db, "CREATE TABLE u AS SELECT * FROM t LIMIT 0")

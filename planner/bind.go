@@ -13,7 +13,7 @@ type BindOptions struct {
 	// ParamTypes are the types of the parameters that are known; Null and those
 	// beyond the end are inferred: a parameter takes the type of what it meets.
 	ParamTypes []sqltype.Type
-	// FileSchema looks at a file. Format is "parquet", "csv" or "arrow". Nil:
+	// FileSchema looks at a file. Format is "parquet", "csv", "json", "ndjson" or "arrow". Nil:
 	// files are refused.
 	FileSchema func(path, format string, options map[string]sqltype.Datum) (FileInfo, error)
 }

@@ -291,6 +291,7 @@ func inView(name string, at parser.Pos) {
 var fileFunctions = map[string]string{
 	"read_parquet": "parquet", "parquet_scan": "parquet",
 	"read_csv": "csv", "read_csv_auto": "csv",
+	"read_json": "json", "read_json_auto": "json", "read_ndjson": "ndjson", "read_ndjson_auto": "ndjson",
 	"read_arrow": "arrow", "read_ipc": "arrow", "scan_arrow_ipc": "arrow",
 }
 
@@ -302,11 +303,12 @@ func (b *binder) funcTable(s *scope, t *parser.FuncTable) *fromItem {
 		}
 	}
 	if format, ok := fileFunctions[name]; ok {
-		if len(t.Call.Args) != 1 {
+		args, options := fileArgs(t.Call)
+		if len(args) != 1 {
 			fail(sqltype.CodeUndefinedFunc, t.Pos, "%s takes the name of one file", name)
 		}
-		file := b.constant(t.Call.Args[0], sqltype.Varchar)
-		return b.named(b.file(file.S, format, b.namedOptions(t.Call.Named), t.Pos), name, t.Alias, t.Columns)
+		file := b.constant(args[0], sqltype.Varchar)
+		return b.named(b.file(file.S, format, b.namedOptions(options), t.Pos), name, t.Alias, t.Columns)
 	}
 	if name != "generate_series" && name != "range" {
 		names := []string{"generate_series", "range"}
@@ -372,6 +374,22 @@ func (b *binder) seriesArgs(s *scope, name string, t *parser.FuncTable) ([]Expr,
 
 // ---- files ----
 
+// fileArgs tells arguments and options apart: header = true is one too, as a
+// file's name has no columns to compare.
+func fileArgs(call *parser.Call) (args []parser.Expr, options []parser.NamedArg) {
+	options = call.Named
+	for _, a := range call.Args {
+		if e, ok := a.(*parser.Binary); ok && e.Op == "=" {
+			if ref, ok := e.L.(*parser.ColumnRef); ok && len(ref.Name.Parts) == 1 {
+				options = append(options[:len(options):len(options)], parser.NamedArg{Name: ref.Name.Parts[0], Value: e.R})
+				continue
+			}
+		}
+		args = append(args, a)
+	}
+	return args, options
+}
+
 func (b *binder) namedOptions(args []parser.NamedArg) map[string]sqltype.Datum {
 	if len(args) == 0 {
 		return nil
@@ -404,7 +422,7 @@ func (b *binder) file(name, format string, options map[string]sqltype.Datum, at 
 		format = fileFormat(name)
 	}
 	if format == "" {
-		fail(sqltype.CodeUndefinedTable, at, "%q is not the name of a Parquet, CSV or Arrow file", name)
+		fail(sqltype.CodeUndefinedTable, at, "%q is not the name of a Parquet, CSV, JSON or Arrow file", name)
 	}
 	if b.opts.FileSchema == nil {
 		fail(sqltype.CodeNotSupported, at, "files cannot be read here")
@@ -425,10 +443,14 @@ func (b *binder) file(name, format string, options map[string]sqltype.Datum, at 
 func fileFormat(name string) string {
 	name = strings.ToLower(strings.TrimSuffix(strings.ToLower(name), ".gz"))
 	switch path.Ext(name) {
-	case ".parquet", ".pq":
+	case ".parquet", ".parq", ".pq":
 		return "parquet"
 	case ".csv", ".tsv", ".tbl", ".txt":
 		return "csv"
+	case ".json":
+		return "json"
+	case ".ndjson", ".jsonl":
+		return "ndjson"
 	case ".arrow", ".arrows", ".ipc", ".feather":
 		return "arrow"
 	}

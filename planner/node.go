@@ -69,7 +69,7 @@ type KeyRange struct {
 // FileScan reads a file as a table: FROM 'x.parquet', read_csv('x').
 type FileScan struct {
 	Path        string
-	Format      string // "parquet", "csv", "arrow"
+	Format      string // "parquet", "csv", "json", "ndjson", "arrow"
 	Options     map[string]sqltype.Datum
 	Columns     []ColDef
 	Source      []int // offsets in the file's schema

@@ -46,7 +46,7 @@ func TestCSVParts(t *testing.T) {
 	for _, quoted := range []int{0, 3, 100} { // of 100 fields
 		var want [][]string
 		var b bytes.Buffer
-		for b.Len() < 5*csvPart/2 {
+		for b.Len() < 5*textPart/2 {
 			row := []string{fmt.Sprint(r.IntN(1000)), strings.Repeat("text ", r.IntN(20)) + "end", fmt.Sprint(r.IntN(100), "µ")}
 			for j, s := range row {
 				if r.IntN(100) < quoted {
@@ -60,7 +60,7 @@ func TestCSVParts(t *testing.T) {
 			want = append(want, row)
 		}
 		if quoted > 0 && quoted < 100 { // one part of one record, and a last line without an end
-			long := strings.Repeat("long\n\"", csvPart/2)
+			long := strings.Repeat("long\n\"", textPart/2)
 			want = append(want, []string{"1", long, "x"})
 			b.WriteString(`1,"` + strings.ReplaceAll(long, `"`, `""`) + `",x`)
 		}
@@ -100,7 +100,7 @@ func TestCSVParts(t *testing.T) {
 func TestCSVErrorsNameTheLine(t *testing.T) {
 	var b strings.Builder
 	lines := 0
-	for b.Len() < 2*csvPart {
+	for b.Len() < 2*textPart {
 		b.WriteString("1,\"two\nlines\"\n")
 		lines += 2
 	}

@@ -3,7 +3,6 @@ package arrow
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,41 +38,21 @@ func (c *csvFile) sniff() error {
 	if c.o.Delimiter == 0 {
 		c.o.Delimiter = guessDelimiter(body, c.o)
 	}
-	// A record that the sample cuts off is none of it, unless it is the only one.
-	for _, target := range []int{len(body) - len(body)/8, 1} {
-		if whole {
-			break
-		}
-		if end := recordEnd(body, target, c.o, false); end > 0 {
-			body = body[:end]
-			break
-		}
+	if !whole {
+		body = c.wholeRecords(body)
 	}
 	if c.schema != nil && c.o.Header != HeaderYes {
 		c.starts = []int64{int64(begin)}
 		return nil
 	}
 	s := csvSplitter{o: c.o}
-	s.reset(append(slices.Clone(body), make([]byte, csvPadding)...), len(body))
+	s.reset(append(slices.Clone(body), make([]byte, textPadding)...), len(body))
 	first, err := c.sniffRecords(&s, text[:begin])
 	if err != nil {
 		return err
 	}
 	c.starts = []int64{int64(begin + first)}
 	return nil
-}
-
-// sample is the file's beginning, and whether that is all.
-func (c *csvFile) sample() ([]byte, bool, error) {
-	r, err := c.text()
-	if err != nil {
-		return nil, false, err
-	}
-	text, err := io.ReadAll(io.LimitReader(r, sampleBytes+1))
-	if len(text) > sampleBytes {
-		return text[:sampleBytes], false, err
-	}
-	return text, true, err
 }
 
 // sniffRecords finds the schema, and where the first record behind the header is.
@@ -136,25 +115,42 @@ func (c *csvFile) sniffRecords(s *csvSplitter, before []byte) (int, error) {
 
 // setSchema makes the columns.
 func (c *csvFile) setSchema(first []string, types []typeGuess, header bool) {
-	seen := map[string]int{}
-	for i := range first {
-		col := sqltype.Column{Name: fmt.Sprintf("column%d", i), Type: types[i].best()}
-		if header && first[i] != "" {
-			col.Name = first[i]
+	names := make([]string, len(first))
+	for i := range names {
+		switch {
+		case i < len(c.o.Names):
+			names[i] = c.o.Names[i]
+		case header && first[i] != "":
+			names[i] = first[i]
+		default:
+			names[i] = fmt.Sprintf("column%d", i)
 		}
-		if i < len(c.o.Names) {
-			col.Name = c.o.Names[i]
-		}
+	}
+	for i, name := range uniqueNames(names) {
+		col := sqltype.Column{Name: name, Type: types[i].best()}
 		if c.o.AllText {
 			col.Type = sqltype.Varchar
 		}
-		key := strings.ToLower(col.Name)
-		if n := seen[key]; n > 0 {
-			col.Name += "_" + strconv.Itoa(n)
-		}
-		seen[key]++
 		c.schema = append(c.schema, col)
 	}
+}
+
+// uniqueNames numbers the names that came before, in any case.
+func uniqueNames(names []string) []string {
+	seen := map[string]int{}
+	out := make([]string, len(names))
+	for i, name := range names {
+		key := strings.ToLower(name)
+		out[i] = name
+		for n := seen[key]; n > 0 && seen[strings.ToLower(out[i])] > 0; n++ {
+			out[i] = name + "_" + strconv.Itoa(n)
+		}
+		seen[key]++
+		if out[i] != name {
+			seen[strings.ToLower(out[i])]++
+		}
+	}
+	return out
 }
 
 // guessDelimiter is the one that gives all of the first records the same
@@ -165,7 +161,7 @@ func guessDelimiter(text []byte, o CSVOptions) byte {
 		o.Delimiter = d
 		s := csvSplitter{o: o}
 		part := text[:min(len(text), 64<<10)]
-		s.reset(append(slices.Clone(part), make([]byte, csvPadding)...), len(part))
+		s.reset(append(slices.Clone(part), make([]byte, textPadding)...), len(part))
 		fields := 0
 		for n := 0; n < 100; n++ {
 			more, err := s.record()

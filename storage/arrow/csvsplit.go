@@ -32,18 +32,17 @@ type csvSplitter struct {
 	side []byte
 }
 
-// csvPadding is room behind the records, for a line end and loads of 8 bytes.
-const csvPadding = 16
-
 // errOpenQuote and the like are a record's errors; the reader adds the place.
 var errOpenQuote = errors.New("a quoted field is never closed")
 
-// reset starts on data, which has csvPadding bytes behind end.
+// reset starts on data, which has textPadding bytes behind end.
 func (s *csvSplitter) reset(data []byte, end int) {
-	clear(data[end : end+csvPadding])
 	data[end] = '\n'
 	s.data, s.end, s.pos, s.side = data, end, 0, s.side[:0]
 }
+
+func (s *csvSplitter) aside() []byte { return s.side }
+func (s *csvSplitter) forget()       { s.side = s.side[:0] }
 
 // record splits the next record into row. Nothing is left when it is false.
 func (s *csvSplitter) record() (bool, error) {

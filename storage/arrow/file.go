@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -91,10 +92,11 @@ type RecordWriter interface {
 
 // FileOptions say how to read or write a file.
 type FileOptions struct {
-	Format string // "parquet", "csv", "arrow"; "" goes by the name
+	Format string // "parquet", "csv", "json", "arrow"; "" goes by the name
 	CSV    CSVOptions
-	// Schema are the columns and types that a CSV file is read as; nil guesses
-	// them from its first rows.
+	JSON   JSONOptions
+	// Schema are the columns and types that a CSV or JSON file is read as; nil
+	// guesses them from its first rows.
 	Schema sqltype.Schema
 	// Compression of Parquet: "snappy" (the default), "zstd", "gzip" or "none".
 	Compression string
@@ -103,11 +105,13 @@ type FileOptions struct {
 // FormatOf guesses a file's format from its name, "" when it cannot.
 func FormatOf(name string) string {
 	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))) {
-	case ".parquet", ".parq":
+	case ".parquet", ".parq", ".pq":
 		return "parquet"
 	case ".csv", ".tsv", ".tbl", ".txt":
 		return "csv"
-	case ".arrow", ".feather", ".ipc":
+	case ".json", ".ndjson", ".jsonl":
+		return "json"
+	case ".arrow", ".arrows", ".feather", ".ipc":
 		return "arrow"
 	}
 	return ""
@@ -121,6 +125,8 @@ func OpenFile(name string, o FileOptions) (f File, err error) {
 		return openParquet(name)
 	case "csv":
 		return openCSV(name, o)
+	case "json":
+		return openJSON(name, o)
 	case "arrow":
 		return openIPC(name)
 	}
@@ -130,7 +136,7 @@ func OpenFile(name string, o FileOptions) (f File, err error) {
 // CreateFile starts a file of the given schema.
 func CreateFile(name string, schema sqltype.Schema, o FileOptions) (RecordWriter, error) {
 	kind := format(name, o)
-	if kind != "parquet" && kind != "csv" && kind != "arrow" {
+	if !slices.Contains([]string{"parquet", "csv", "json", "arrow"}, kind) {
 		return nil, unknownFormat(name, o)
 	}
 	part, err := createPart(name)
@@ -143,6 +149,8 @@ func CreateFile(name string, schema sqltype.Schema, o FileOptions) (RecordWriter
 		w, err = newParquetWriter(part, schema, o)
 	case "csv":
 		w = newCSVWriter(part, schema, o.CSV)
+	case "json":
+		w = newJSONWriter(part, schema, o.JSON)
 	case "arrow":
 		w, err = newIPCWriter(part, schema)
 	}
@@ -162,9 +170,9 @@ func format(name string, o FileOptions) string {
 
 func unknownFormat(name string, o FileOptions) error {
 	if o.Format != "" {
-		return sqltype.Errorf(sqltype.CodeInvalidParameter, "%s: format %q is not known; parquet, csv and arrow are", name, o.Format)
+		return sqltype.Errorf(sqltype.CodeInvalidParameter, "%s: format %q is not known; parquet, csv, json and arrow are", name, o.Format)
 	}
-	return sqltype.Errorf(sqltype.CodeInvalidParameter, "%s: cannot tell the format from the name; name it by (FORMAT parquet, csv or arrow)", name)
+	return sqltype.Errorf(sqltype.CodeInvalidParameter, "%s: cannot tell the format from the name; name it by (FORMAT parquet, csv, json or arrow)", name)
 }
 
 // badFile is err as an error of the file, unless it is one already.

@@ -100,7 +100,7 @@ func partRows(t *testing.T, f File, part int) (n int) {
 
 func TestFileRoundTrip(t *testing.T) {
 	schema, rows := samples()
-	for _, format := range []string{"parquet", "arrow", "csv"} {
+	for _, format := range []string{"parquet", "arrow", "csv", "json"} {
 		t.Run(format, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "t."+format)
 			w, err := CreateFile(name, schema, FileOptions{})
@@ -115,6 +115,9 @@ func TestFileRoundTrip(t *testing.T) {
 			o := FileOptions{}
 			if format == "csv" {
 				o = FileOptions{Schema: schema, CSV: CSVOptions{Header: HeaderYes}}
+			}
+			if format == "json" {
+				o = FileOptions{Schema: schema}
 			}
 			f, err := OpenFile(name, o)
 			require.NoError(t, err)
@@ -244,7 +247,7 @@ func TestCSV(t *testing.T) {
 // FuzzOpenFile: a broken file is an error, never a panic.
 func FuzzOpenFile(f *testing.F) {
 	schema, rows := samples()
-	for _, format := range []string{"parquet", "arrow", "csv"} {
+	for _, format := range []string{"parquet", "arrow", "csv", "json"} {
 		name := filepath.Join(f.TempDir(), "seed."+format)
 		w, err := CreateFile(name, schema, FileOptions{})
 		require.NoError(f, err)
@@ -255,7 +258,7 @@ func FuzzOpenFile(f *testing.F) {
 		f.Add(format, b)
 	}
 	f.Fuzz(func(t *testing.T, format string, b []byte) {
-		if format != "parquet" && format != "arrow" && format != "csv" {
+		if FormatOf("f."+format) != format {
 			return
 		}
 		name := filepath.Join(t.TempDir(), "f."+format)
