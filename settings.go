@@ -33,7 +33,7 @@ type settings struct {
 	dialect     dialect
 	timezone    string
 	path        []string // schemas
-	gpuMemory   int64 // bytes of a GPU's memory that a query may use; 0: the database's limit alone
+	gpuMemory   int64    // bytes of a GPU's memory that a query may use; 0: the database's limit alone
 	requireGPU  bool
 	plan        int
 }

@@ -29,6 +29,10 @@ type change struct {
 	out       arrow.Batch
 }
 
+// changing keys the operator that makes a change, of those that several workers
+// may have for it.
+type changing struct{ input planner.Node }
+
 // check is a CHECK constraint over rows to be.
 type check struct {
 	table, name string
@@ -67,7 +71,7 @@ func newChange(w *worker, input planner.Node, table string, checks []planner.Che
 
 // Next implements Operator.
 func (c *change) Next(ctx context.Context) (*arrow.Batch, error) {
-	if c.done {
+	if c.done || shared(c.w.q, changing{c.input}, func() *change { return c }) != c {
 		return nil, nil
 	}
 	c.done = true

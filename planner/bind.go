@@ -41,6 +41,8 @@ type binder struct {
 	sequential bool     // sequences are used
 	frames     []*scope // of the functions whose bodies are being bound
 	calls      int      // how many those are
+	// returned are RETURNING's expressions, when they are computed above the change.
+	returned []NamedExpr
 }
 
 // maxQueryDepth bounds queries in queries, views included.
@@ -68,6 +70,9 @@ func (b *binder) statement(s parser.Statement) *Plan {
 		p.Root, p.Kind = b.mergeInto(s), MergePlan
 	default:
 		fail(sqltype.CodeWrongObject, noPos, "a %T has no plan", s)
+	}
+	if b.returned != nil {
+		p.Root = &Project{Input: p.Root, Exprs: b.returned}
 	}
 	p.Columns = p.Root.Cols()
 	b.settleParams()

@@ -231,12 +231,28 @@ func (b *binder) returning(s *scope, list []parser.SelectItem) []NamedExpr {
 	s.clause = inReturning
 	sel := &selection{scope: s, b: b, sel: &parser.Select{Items: list, From: make([]parser.TableExpr, 1)}}
 	sel.bindItems()
+	asks := false
 	for i := range sel.items {
-		if hasSubqueryIn(sel.items[i].expr) {
-			fail(sqltype.CodeNotSupported, sel.items[i].pos, "a subquery in RETURNING is not supported")
-		}
+		walkExpr(sel.items[i].expr, func(e Expr) bool {
+			sub, ok := e.(*Subquery)
+			if asks = asks || ok; ok && !freeCols(sub.Plan).empty() {
+				// To answer for each row may take the rows twice, and they are changed once.
+				fail(sqltype.CodeNotSupported, sel.items[i].pos, "a subquery in RETURNING that names columns of the changed row is not supported")
+			}
+			return true
+		})
 	}
-	return sel.project(nil).Exprs
+	exprs := sel.project(nil).Exprs
+	if !asks {
+		return exprs
+	}
+	// The change gives whole rows, and what is asked for is computed above it.
+	b.returned = exprs
+	row := passed(s.rels[0].cols)
+	if s.mergeAction != nil {
+		row = append(row, NamedExpr{Col: *s.mergeAction, Expr: colRef(*s.mergeAction)})
+	}
+	return row
 }
 
 // ---- ON CONFLICT ----

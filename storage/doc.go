@@ -1,7 +1,7 @@
 // Package storage is a database's state: its catalogue, the tables' rows, their
 // indexes, and the transactions that change them.
 //
-//	Store ─┬─ version ──▶ schemas, tables, views: immutable, replaced by a commit
+//	Store ─┬─ version ──▶ schemas, tables, views, sequences, types, functions: immutable, replaced by a commit
 //	       ├─ table ─┬─ arrow.Table   rows, with births and deaths
 //	       │         └─ index.Index   keys of all rows that a reader may still see
 //	       └─ txn.Manager
@@ -21,6 +21,12 @@
 //  5. What two transactions both want to change goes to the first; the second
 //     fails with SQLSTATE 40001.
 //  6. The memory of what was dropped is given back when its last reader ends.
+//  7. A name is looked up for a Session: its temporary objects, which no other
+//     one sees, then the schemas of its path.
+//  8. The numbers of a sequence stay taken, whatever becomes of who took them.
+//  9. At the end of a statement every foreign key of a row that it added names a
+//     row that is alive, and no row that is alive needs a key that it removed.
+//     Rows that a key asks to be changed are the caller's to change, before that.
 //
 // A database lives in memory so far. The log and the segments on disk will
 // stand beside the Store: a commit's changes are a list (txn.Change), and
