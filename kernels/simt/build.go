@@ -34,7 +34,9 @@ func build(more ...string) (string, error) {
 		return "", err
 	}
 	b := &library{cxx: cxx, dir: dir, units: more, flags: []string{"-std=c++17", "-O1", "-g", "-fPIC", "-fvisibility=hidden",
-		"-fno-exceptions", "-fno-strict-aliasing", "-Wall", "-Wno-unused-function", "-Wno-unknown-pragmas"}}
+		"-fno-exceptions", "-fno-strict-aliasing", "-Wall", "-Wno-unused-function", "-Wno-unknown-pragmas",
+		// What a GPU traps on, or C++ leaves open, traps.
+		"-fsanitize=alignment,bounds,shift,integer-divide-by-zero,null,unreachable", "-fsanitize-undefined-trap-on-error"}}
 	if err := b.scan(); err != nil {
 		return "", err
 	}

@@ -16,6 +16,7 @@
 //	a thread that leaves before a barrier                       the launch fails
 //	waiting for a block that need not be running                the launch does not end
 //	addresses beyond an allocation of the driver, or freed      the launch fails
+//	addresses that are not aligned, indexes beyond an array     the launch fails
 //	memory that was never written                               reads as 0xA5
 //	results that are read before anybody waited                 are not there yet
 //

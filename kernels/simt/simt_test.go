@@ -48,12 +48,14 @@ func open(t *testing.T) *cuda.Device {
 // TestWrongKernels: what is wrong is seen, and said.
 func TestWrongKernels(t *testing.T) {
 	for entry, said := range map[string]string{
-		"wrong_branch":   `kernel wrong_branch: block \d+, warp \d+: lane \d+ is at ballot \(.*wrong.cu:1\d\) while lanes \w+ wait at ballot \(.*wrong.cu:1\d\)`,
-		"wrong_lane":     `kernel wrong_lane: block \d+, warp 1: lanes fffffeff wait at sync_warp \(.*wrong.cu:\d+\) for lanes 00000100, of which 00000100 have left the kernel`,
-		"wrong_barrier":  `kernel wrong_barrier: block \d+: 32 of 64 threads wait at sync_block \(.*wrong.cu:\d+\), 32 have left the kernel`,
-		"wrong_barriers": `kernel wrong_barriers: block \d+: thread \d+ is at sync_block \(.*wrong.cu:\d+\) while others wait at`,
-		"wrong_address":  `kernel wrong_address: block 1, thread 3: bad address 0x`,
-		"wrong_order":    `kernel wrong_order: does not end`,
+		"wrong_branch":    `kernel wrong_branch: block \d+, warp \d+: lane \d+ is at ballot \(.*wrong.cu:1\d\) while lanes \w+ wait at ballot \(.*wrong.cu:1\d\)`,
+		"wrong_lane":      `kernel wrong_lane: block \d+, warp 1: lanes fffffeff wait at sync_warp \(.*wrong.cu:\d+\) for lanes 00000100, of which 00000100 have left the kernel`,
+		"wrong_barrier":   `kernel wrong_barrier: block \d+: 32 of 64 threads wait at sync_block \(.*wrong.cu:\d+\), 32 have left the kernel`,
+		"wrong_barriers":  `kernel wrong_barriers: block \d+: thread \d+ is at sync_block \(.*wrong.cu:\d+\) while others wait at`,
+		"wrong_address":   `kernel wrong_address: block 1, thread 3: bad address 0x.*wrong.cu:\d+\)`,
+		"wrong_alignment": `kernel wrong_alignment: block 1, thread 3: an address that is not aligned.*wrong.cu:\d+\)`,
+		"wrong_index":     `kernel wrong_index: block \d+, thread 63: .*an index.*wrong.cu:\d+\)`,
+		"wrong_order":     `kernel wrong_order: does not end`,
 	} {
 		t.Run(entry, func(t *testing.T) {
 			d := open(t)

@@ -22,7 +22,9 @@
 #include <memory>
 #include <vector>
 #include <string>
+#include <dlfcn.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 namespace simt {
 
@@ -295,17 +297,51 @@ void schedule() {
   }
 }
 
-// A bad address in a kernel ends the launch, as it would on a GPU.
+// A bad address in a kernel ends the launch, as it would on a GPU; so does what
+// the compiler's sanitizers trap.
 thread_local bool in_kernel = false;
-sigjmp_buf bad_address;
-struct sigaction before[2];
+sigjmp_buf trapped;
+void *trapped_at;
+const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE};
+struct sigaction before[NSIG];
+
+void *program_counter(void *context) {
+#if defined(__linux__) && defined(__x86_64__)
+  return (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+#elif defined(__linux__)
+  return (void *)((ucontext_t *)context)->uc_mcontext.pc;
+#else
+  return nullptr;
+#endif
+}
+
+// source is the place of an address of this library: "select.cu:31".
+std::string source(void *pc) {
+  Dl_info lib;
+  if (!pc || !dladdr(pc, &lib)) return "";
+  char command[1024], line[512] = "";
+  snprintf(command, sizeof command, "addr2line -e '%s' %#tx 2>/dev/null", lib.dli_fname, (char *)pc - (char *)lib.dli_fbase);
+  if (FILE *f = popen(command, "r")) {
+    if (!fgets(line, sizeof line, f)) line[0] = 0;
+    pclose(f);
+  }
+  std::string s = line;
+  while (!s.empty() && isspace(s.back())) s.pop_back();
+  return s.empty() ? "" : " (" + s + ")";
+}
 
 void on_signal(int sig, siginfo_t *info, void *context) {
   if (in_kernel) {
-    fail(illegal_address, "block %u, thread %u: bad address %p", where.block, where.thread, info->si_addr);
-    siglongjmp(bad_address, 1);
+    trapped_at = program_counter(context);
+    if (sig == SIGSEGV || sig == SIGBUS) {
+      fail(illegal_address, "block %u, thread %u: bad address %p", where.block, where.thread, info->si_addr);
+    } else {
+      fail(launch_failed, "block %u, thread %u: an address that is not aligned, or an index, a shift or a division out of range",
+           where.block, where.thread);
+    }
+    siglongjmp(trapped, 1);
   }
-  struct sigaction &old = before[sig == SIGBUS];
+  struct sigaction &old = before[sig];
   if (old.sa_flags & SA_SIGINFO) {
     old.sa_sigaction(sig, info, context);
   } else {
@@ -415,8 +451,7 @@ void catch_faults() {
   a.sa_sigaction = on_signal;
   a.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigfillset(&a.sa_mask);
-  sigaction(SIGSEGV, &a, &before[0]);
-  sigaction(SIGBUS, &a, &before[1]);
+  for (int sig : signals) sigaction(sig, &a, &before[sig]);
 }
 
 failure run(const launch &l) {
@@ -425,8 +460,13 @@ failure run(const launch &l) {
   m.failed = {};
   if (!state) state = settings.seed * 2 + 1;
   in_kernel = true;
-  if (sigsetjmp(bad_address, 1) == 0) schedule();
-  in_kernel = false;
+  if (sigsetjmp(trapped, 1) == 0) {
+    schedule();
+    in_kernel = false;
+  } else {
+    in_kernel = false;
+    m.failed.text += source(trapped_at);
+  }
   // After a failure fibers are left where they stand: only their stacks matter.
   for (auto &b : m.resident) {
     for (auto &e : b->memory) free(e.second.p);

@@ -34,6 +34,15 @@ KERNEL(wrong_address, wrongArgs, 64, 64) {
   if (block() == 1 && thread() == 3) at<u8>(a.Memory)[a.Bytes] = 1;
 }
 
+KERNEL(wrong_alignment, wrongArgs, 64, 64) {
+  if (block() == 1 && thread() == 3) at<u64>(a.Memory + 4)[0] = 1;
+}
+
+KERNEL(wrong_index, wrongArgs, 64, 64) {
+  SHARED(u32, words, 64);
+  words[thread() + a.Bytes / 4096] = 1;
+}
+
 // A block that waits for a later one, which may never be running.
 KERNEL(wrong_order, wrongArgs, 64, 64) {
   u32 *flag = at<u32>(a.Memory);
