@@ -66,6 +66,8 @@
 // 2023), nanoseconds an entry, other packages' trees in the same run (bench,
 // subcommand index; its history has the dates):
 //
+//   - Building 52, lookups 208, ranges of 100 652, insertions 676; the better rival
+//     500, 590, 1,709 and 678. Of two cores, 30, 134, 382 and 479.
 //   - Lookups at the oldest of 64 held snapshots have 1.0 of the rate at the latest.
 //   - 20.4 bytes a key when built, 23.1 after a tenth more at random. Nodes of just
 //     their size instead of half-empty ones of one size are what makes that so.

@@ -34,8 +34,8 @@ func rowAt(rows device.Ptr, i int, none uint64) uint64 {
 
 func pointer(p device.Ptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
 
-// below counts the leading elements that are less than x; orEqual counts those
-// that are equal too. There is no branch in it that depends on the data: half
+// below counts the leading elements that are less than x; orEqual counts the
+// equal ones too. There is no branch in it that depends on the data: half
 // of them would be mistaken.
 func below[T uint32 | uint64](v unsafe.Pointer, n int, x T) int {
 	if n == 0 {
@@ -64,7 +64,7 @@ func orEqual[T uint32 | uint64](v unsafe.Pointer, n int, x T) int {
 	return below(v, n, x+1)
 }
 
-// lower is the first item of node p whose key is not below the target's, and
+// keyRange is the first item of node p whose key is not below the target's, and
 // the first after it whose key is above.
 func (f *form) keyRange(p device.Ptr, n int, t *target) (lo, hi int) {
 	keys := p + headBytes
@@ -74,6 +74,9 @@ func (f *form) keyRange(p device.Ptr, n int, t *target) (lo, hi int) {
 		lo = below(v, n, t.word)
 		if lo == n || *(*uint64)(unsafe.Add(v, 8*lo)) != t.word {
 			return lo, lo
+		}
+		if lo+1 == n || *(*uint64)(unsafe.Add(v, 8*lo+8)) != t.word {
+			return lo, lo + 1 // as most keys are alone
 		}
 		return lo, lo + orEqual(unsafe.Add(v, 8*lo), n-lo, t.word)
 	case narrow:
