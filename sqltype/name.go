@@ -47,7 +47,7 @@ var typeNames = map[string]Type{
 	"real": Float32, "float4": Float32, "float32": Float32,
 	"double": Float64, "double precision": Float64, "float8": Float64, "float64": Float64,
 	"text": Varchar, "string": Varchar, "clob": Varchar, "tinytext": Varchar, "mediumtext": Varchar,
-	"longtext": Varchar, "name": Varchar, "utf8": Varchar,
+	"longtext": Varchar, "name": Varchar, "utf8": Varchar, "regclass": Varchar, "regtype": Varchar,
 	"blob": Blob, "bytea": Blob, "binary": Blob, "varbinary": Blob, "binary varying": Blob,
 	"binary large object": Blob,
 	"date":                Date, "date32": Date,
