@@ -9,6 +9,10 @@
 //
 //	row id = segment << 32 | offset
 //
+//	File ─┬─ Parquet   row groups: pages ── codec ── levels, codes, values ┐
+//	      ├─ CSV, JSON parts: records ── spans of text ── values           ├── batches
+//	      └─ Arrow     record batches ── Importer                          ┘
+//
 // Invariants:
 //
 //  1. Rows are appended; a committed row's values never change and never move to
@@ -24,4 +28,6 @@
 //  6. A table lies in host memory. Batches given to it do too.
 //  7. A value under a NULL is readable; a string there is empty.
 //  8. A batch owns nothing.
+//  9. What is in a file is not trusted: every length is checked before it is used,
+//     and what is wrong is an error that names the file and the place.
 package arrow
