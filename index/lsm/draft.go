@@ -147,7 +147,8 @@ func (c *draft) put(all []part, n int) error {
 
 const (
 	putSegments   = 16 // segments' worth of a large batch that is placed at once
-	drainSegments = 2  // that go down a level at once, to some eight below
+	drainSegments = 2  // that go down a level at once, to some eight each below
+	drainWindow   = 16 // the most that they are merged with
 )
 
 // over reports that a level must give entries away. What drains goes twice as
@@ -193,10 +194,60 @@ func (c *draft) drain(from, to int) error {
 		c.set(to, a, a, moved)
 		c.work += len(moved)
 		return nil
+	} else if b-a > drainWindow {
+		return c.drainBelow(from, to, c.lists[to].segments[a+drainWindow])
 	}
 	all := parts(l[:n])
 	c.set(from, 0, n, nil)
 	return c.into(to, all)
+}
+
+// drainBelow moves what is below a segment of list to from list from to it: few
+// entries may lie between all of an older run's, and are then merged with some of
+// its segments at a time.
+func (c *draft) drainBelow(from, to int, limit *segment) error {
+	l := c.lists[from].segments
+	k := sort.Search(len(l), func(i int) bool { return l[i].last.compare(limit.first) >= 0 })
+	all := parts(l[:k])
+	if k == len(l) {
+		c.set(from, 0, k, nil)
+		return c.into(to, all)
+	}
+	at, err := c.split(l[k], limit)
+	if err != nil {
+		return err
+	}
+	mark := len(c.room)
+	rest, err := c.seal([]part{l[k].part}, at)
+	if err != nil {
+		return err
+	}
+	c.release(mark)
+	if at > 0 {
+		below := l[k].part
+		below.N = at
+		all = append(all, below)
+	}
+	c.set(from, 0, k+1, rest)
+	return c.into(to, all)
+}
+
+// split is how many entries of a segment are below the first one of another.
+func (c *draft) split(g, limit *segment) (int64, error) {
+	ps, err := upload(c, []part{g.part, limit.part})
+	if err != nil {
+		return 0, err
+	}
+	at := make([]int64, 1)
+	to, err := c.take(8)
+	if err != nil {
+		return 0, err
+	}
+	if err := device.Launch(c.s, c.x.steps.split, 1, splitArgs{c.x.shape, ps, to}); err != nil {
+		return 0, err
+	}
+	err = c.s.Download(bytesOf(at), to)
+	return at[0], err
 }
 
 // window is the segments of list i that overlap entries first to last, and small
@@ -230,7 +281,7 @@ func (c *draft) into(i int, all []part) error {
 			return err
 		}
 	}
-	made, err := c.seal(all)
+	made, err := c.seal(all, 0)
 	if err != nil {
 		return err
 	}
@@ -311,10 +362,11 @@ func (c *draft) merge(newer, older []part) ([]part, error) {
 	return slices.DeleteFunc(made, func(p part) bool { return p.N == 0 }), nil
 }
 
-// seal makes segments of parts, as few as can be and of like size.
-func (c *draft) seal(all []part) ([]*segment, error) {
+// seal makes segments of the entries of parts from entry skip on, as few as can
+// be and of like size.
+func (c *draft) seal(all []part, skip int64) ([]*segment, error) {
 	n, gone := number(all)
-	if n == 0 {
+	if n -= skip; n == 0 {
 		return nil, nil
 	}
 	c.work += int(n)
@@ -329,8 +381,8 @@ func (c *draft) seal(all []part) ([]*segment, error) {
 	for i := range made {
 		from, end := int64(i)*n/int64(count), int64(i+1)*n/int64(count)
 		p, size := c.x.layout(int(end-from), gone > 0)
-		p.Start, to[i], sizes[i] = from, p, int32(size)
-		to[i].Start = from
+		p.Start = skip + from
+		to[i], sizes[i] = p, int32(size)
 	}
 	if err := c.pages(made, sizes); err != nil {
 		return nil, err

@@ -23,6 +23,8 @@ type Index struct {
 	store    *page.Store
 	sorter   *change.Sorter
 	maxRow   uint64 // no entry that ever was has a greater row
+	applying int    // entries that were applied since the last Prune
+	credit   int    // what pruning beside writes may write
 
 	mu      sync.Mutex // of what follows
 	current *state
@@ -48,6 +50,7 @@ type steps struct {
 	merge  *device.Kernel[mergeArgs]
 	seal   *device.Kernel[sealArgs]
 	tails  *device.Kernel[sealArgs]
+	split  *device.Kernel[splitArgs]
 	ends   *device.Kernel[endsArgs]
 	firsts *device.Kernel[firstsArgs]
 	look   *device.Kernel[resolveArgs]
@@ -70,6 +73,7 @@ func stepsOf[W lead]() steps {
 		merge:  &device.Kernel[mergeArgs]{Name: "lsm_merge", Split: lanes, Host: mergeHost[W]},
 		seal:   &device.Kernel[sealArgs]{Name: "lsm_seal", Split: lanes, Host: sealHost[W]},
 		tails:  &device.Kernel[sealArgs]{Name: "lsm_tails", Split: lanes, Host: tailsHost},
+		split:  &device.Kernel[splitArgs]{Name: "lsm_split", Host: splitHost[W]},
 		ends:   &device.Kernel[endsArgs]{Name: "lsm_ends", Host: endsHost},
 		firsts: &device.Kernel[firstsArgs]{Name: "lsm_firsts", Host: firstsHost[W]},
 		look:   &device.Kernel[resolveArgs]{Name: "lsm_look", Host: lookHost},
@@ -99,6 +103,7 @@ func (x *Index) Apply(s device.Stream, v index.Version, e index.Entries) error {
 			return err
 		}
 		x.maxRow = max(x.maxRow, d.maxRow)
+		x.applying += d.n
 	}
 	x.applyDone(v)
 	return nil

@@ -313,6 +313,23 @@ func ownTails(s *shape, p *part, to device.Ptr) {
 	}
 }
 
+// splitArgs counts the entries of the first of two parts that are below the second.
+type splitArgs struct {
+	Shape     shape
+	Parts, To device.Ptr
+}
+
+func splitHost[W lead](a *splitArgs, _, _ int) {
+	ps := partsAt(a.Parts, 2)
+	l := open[W](&a.Shape, &ps[1])
+	at := spotIn[W](&a.Shape, ps[:1], l.place(0))
+	n := int64(at.At)
+	if at.Part > 0 {
+		n = ps[0].N
+	}
+	device.View[int64](a.To, 1)[0] = n
+}
+
 // endsArgs copies the first and the last entry of each part to To: key and row,
 // key and row, a part after the other.
 type endsArgs struct {

@@ -9,11 +9,15 @@ import (
 )
 
 const (
-	// cleanEntries is the work of one Prune: less than a millisecond of a core.
+	// cleanEntries is the work of one Prune, a millisecond or two of a core, unless
+	// one step takes more.
 	cleanEntries = 1 << 17
+	// cleanShare is how many entries are written for one that was applied: beside
+	// writes cleaning takes its part of their time, without them all it is given.
+	cleanShare = 4
 	// packSegments are put together when they then are fewer: none of so many
-	// may be saved, so a clean index is 98 % full.
-	packSegments = 64
+	// may be saved, so a clean index is 97 % full.
+	packSegments = 32
 	// What a clean index's store holds and does not use.
 	looseBytes = 256 << 10
 	looseShare = 32
@@ -24,16 +28,26 @@ const (
 // may be called as often as one likes; the horizon does not matter to an index
 // that has no history.
 func (x *Index) Prune(s device.Stream, _ index.Version) error {
+	budget := cleanEntries
+	if x.applying > 0 {
+		x.credit = min(x.credit+cleanShare*x.applying, 2*cleanEntries)
+		if x.applying, budget = 0, min(budget, x.credit); x.credit < cleanEntries/2 {
+			return nil
+		}
+	}
 	c := x.draft(s)
-	changed, err := c.clean()
+	changed, err := c.clean(budget)
 	if err == nil && changed {
 		err = c.publish(x.current.entries)
 	}
-	return c.end(err)
+	if err = c.end(err); err == nil {
+		x.credit = max(0, x.credit-c.work)
+	}
+	return err
 }
 
-func (c *draft) clean() (changed bool, err error) {
-	for c.work < cleanEntries {
+func (c *draft) clean(budget int) (changed bool, err error) {
+	for c.work < budget {
 		from, to := c.newest()
 		if to < 0 {
 			packed, err := c.pack(from)
@@ -81,7 +95,7 @@ func (c *draft) pack(list int) (changed bool, err error) {
 			continue
 		}
 		mark := len(c.room)
-		made, err := c.seal(parts(some))
+		made, err := c.seal(parts(some), 0)
 		if err != nil {
 			return false, err
 		}
@@ -108,7 +122,7 @@ func (c *draft) gather(list int) (changed bool, err error) {
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(l[j].pages[0], l[i].pages[0]) })
 	for _, i := range order[:min(len(order), packSegments)] {
 		mark := len(c.room)
-		made, err := c.seal([]part{l[i].part})
+		made, err := c.seal([]part{l[i].part}, 0)
 		if err != nil {
 			return false, err
 		}
