@@ -21,10 +21,22 @@ var ErrNoCompiler = errors.New("simt: no C++ compiler (set CXX, or install g++)"
 // Build returns the path of the emulator's library, which it builds in the
 // user's cache when that of these sources is not there. It looks for the
 // sources from the working directory upwards.
-func Build() (string, error) { return build() }
+//
+// With GPUSQL_SIMT_RACES in the environment it is one that looks for races, and
+// is some ten times slower.
+func Build() (string, error) {
+	var checks []string
+	if os.Getenv("GPUSQL_SIMT_RACES") != "" {
+		checks = append(checks, checkRaces)
+	}
+	return build(checks, "*.cu")
+}
 
-// build is Build, with kernels of more sources.
-func build(more ...string) (string, error) {
+// checkRaces has every access of a kernel call the scheduler.
+const checkRaces = "-fsanitize=thread"
+
+// build is Build for kernels in files of some pattern, compiled with more checks.
+func build(checks []string, kernels string) (string, error) {
 	cxx, err := compiler()
 	if err != nil {
 		return "", err
@@ -33,11 +45,11 @@ func build(more ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b := &library{cxx: cxx, dir: dir, units: more, flags: []string{"-std=c++17", "-O1", "-g", "-fPIC", "-fvisibility=hidden",
+	b := &library{cxx: cxx, dir: dir, checks: checks, flags: []string{"-std=c++17", "-O1", "-g", "-fPIC", "-fvisibility=hidden",
 		"-fno-exceptions", "-fno-strict-aliasing", "-Wall", "-Wno-unused-function", "-Wno-unknown-pragmas",
 		// What a GPU traps on, or C++ leaves open, traps.
 		"-fsanitize=alignment,bounds,shift,integer-divide-by-zero,null,unreachable", "-fsanitize-undefined-trap-on-error"}}
-	if err := b.scan(); err != nil {
+	if err := b.scan(kernels, "*.cuh", "simt/host/*"); err != nil {
 		return "", err
 	}
 	cache, err := os.UserCacheDir()
@@ -87,17 +99,18 @@ func sourceDir() (string, error) {
 type library struct {
 	cxx, dir, cache string
 	flags           []string
+	checks          []string // more flags, for .cu files
 	units           []string // files to compile
 	headers         [32]byte // what all of them depend on
 }
 
-func (b *library) scan() error {
+func (b *library) scan(patterns ...string) error {
 	h := sha256.New()
-	fmt.Fprintln(h, b.cxx, runtime.GOARCH, b.flags)
+	fmt.Fprintln(h, b.cxx, runtime.GOARCH, b.flags, b.checks)
 	if v, err := exec.Command(b.cxx, "--version").Output(); err == nil {
 		h.Write(v)
 	}
-	for _, pattern := range []string{"*.cu", "*.cuh", "simt/host/*"} {
+	for _, pattern := range patterns {
 		files, err := filepath.Glob(filepath.Join(b.dir, pattern))
 		if err != nil {
 			return err
@@ -178,6 +191,9 @@ func (b *library) compileAll(objects []string) error {
 			limit <- struct{}{}
 			defer func() { <-limit }()
 			args := append([]string{"-x", "c++"}, b.flags...)
+			if filepath.Ext(b.units[i]) == ".cu" {
+				args = append(args, b.checks...)
+			}
 			args = append(args, "-c", b.units[i], "-o", "")
 			errs[i] = b.run(o, len(args)-1, args)
 		})

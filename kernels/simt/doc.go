@@ -18,12 +18,17 @@
 //	addresses beyond an allocation of the driver, or freed      the launch fails
 //	addresses that are not aligned, indexes beyond an array     the launch fails
 //	memory that was never written                               reads as 0xA5
+//	accesses of two threads that nothing orders                 the launch fails (GPUSQL_SIMT_RACES=1)
 //	results that are read before anybody waited                 are not there yet
 //
 // The environment adapts it, at the start of a process: GPUSQL_SIMT_SEED,
 // GPUSQL_SIMT_PREEMPT (how often an atomic gives its turn away, of 256),
 // GPUSQL_SIMT_BLOCKS (most blocks at once), GPUSQL_SIMT_TURNS (most turns of a
-// launch) and GPUSQL_SIMT_MEMORY (bytes).
+// launch) and GPUSQL_SIMT_MEMORY (bytes). With GPUSQL_SIMT_RACES every access of
+// a kernel is looked at, which is some ten times slower: two to one byte, one of
+// them a write, have a barrier of the block between them, a word of the warp, or,
+// from block to block, a release and an acquire or fences. Words that are atomic
+// race with nothing.
 //
 // Invariants:
 //

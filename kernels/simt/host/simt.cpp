@@ -20,8 +20,9 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
-#include <vector>
 #include <string>
+#include <unordered_map>
+#include <vector>
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -114,6 +115,18 @@ constexpr size_t stack_bytes = 128 << 10;
 
 struct Warp;
 
+// Access is the last one of a thread to a byte, where races are looked for.
+struct Access {
+  u64 thread = 0;  // 0: none; the block's number and the thread's, and 1
+  u64 epoch = 0;   // of its block
+  u64 meetings = 0;
+  u64 when = 0;
+};
+struct Byte {
+  Access write, read;
+};
+typedef std::unordered_map<u64, Byte> Accesses;
+
 struct Lane {
   void *sp = nullptr;
   char *stack = nullptr;
@@ -136,12 +149,14 @@ struct Warp {
 
 struct Block {
   unsigned index;
+  u64 epoch = 0;  // barriers so far
   std::vector<std::unique_ptr<Warp>> warps;
   unsigned left;         // threads that have not ended
   unsigned arrived = 0;  // threads at the barrier
   site at{};
   struct Memory { char *p; size_t bytes; };
   std::map<const void *, Memory> memory;
+  Accesses accesses;  // to memory
 };
 
 // One launch at a time: the driver's lock is held.
@@ -154,6 +169,9 @@ struct Machine {
   unsigned lane = 0;
   void *home = nullptr;
   u64 turns = 0;
+  u64 now = 0;                              // counts accesses
+  Accesses accesses;                        // to what blocks share
+  std::vector<u64> released, acquired;      // when each block did last
   bool end_turn = false;
   failure failed;
 } m;
@@ -417,6 +435,7 @@ void meet_block(site at) {
   }
   if (++b->arrived == m.l.threads) {
     b->arrived = 0;
+    b->epoch++;
     for (auto &o : b->warps) make_ready(o.get(), ~0u);
     return;
   }
@@ -446,6 +465,46 @@ void *dynamic() {
   return shared(&key, m.l.shared);
 }
 
+void release() { m.released[where.block] = ++m.now; }
+void acquire() { m.acquired[where.block] = ++m.now; }
+
+// before_now reports whether an access comes before what the running thread does
+// now, by barriers of the block, by words of the warp, or, between blocks, by a
+// release after it there and an acquire here.
+static bool before_now(const Access &a) {
+  u64 block = (a.thread - 1) / 1024, thread = (a.thread - 1) % 1024;
+  const Block *b = m.warp->block;
+  if (block != b->index) return m.released[block] > a.when && m.acquired[b->index] > a.when;
+  if (thread == where.thread || b->epoch > a.epoch) return true;
+  return thread / warp_size == where.thread / warp_size && m.warp->lanes[m.lane].meetings > a.meetings;
+}
+
+// access looks for a race. The compiler has every access of a kernel call it,
+// but for those of words.
+static void access(u64 p, unsigned n, bool write, void *pc) {
+  Warp *w = m.warp;
+  if (!w || m.failed.result) return;
+  u64 stack = (u64)w->lanes[m.lane].stack;
+  if (p - stack < stack_bytes) return;
+  Accesses *all = &m.accesses;
+  for (auto &e : w->block->memory) {
+    if (p - (u64)e.second.p < e.second.bytes) all = &w->block->accesses;
+  }
+  Access now{u64(where.block) * 1024 + where.thread + 1, w->block->epoch, w->lanes[m.lane].meetings, ++m.now};
+  for (unsigned i = 0; i < n; i++) {
+    Byte &b = (*all)[p + i];
+    const Access *other = b.write.thread && !before_now(b.write) ? &b.write : nullptr;
+    if (!other && write && b.read.thread && !before_now(b.read)) other = &b.read;
+    if (other) {
+      fail(launch_failed, "block %u, thread %u: %s what block %llu, thread %llu %s, and nothing orders the two%s", where.block,
+           where.thread, write ? "writes" : "reads", (other->thread - 1) / 1024, (other->thread - 1) % 1024,
+           other == &b.write ? "wrote" : "read", source(pc).c_str());
+      leave();
+    }
+    (write ? b.write : b.read) = now;
+  }
+}
+
 void catch_faults() {
   struct sigaction a = {};
   a.sa_sigaction = on_signal;
@@ -457,6 +516,9 @@ void catch_faults() {
 failure run(const launch &l) {
   m.l = l;
   m.turns = 0;
+  m.accesses.clear();
+  m.released.assign(l.blocks, 0);
+  m.acquired.assign(l.blocks, 0);
   m.failed = {};
   if (!state) state = settings.seed * 2 + 1;
   in_kernel = true;
@@ -483,3 +545,20 @@ failure run(const launch &l) {
 }
 
 }  // namespace simt
+
+// What the compiler calls where races are looked for (-fsanitize=thread).
+#define RACES(n)                                                                                                 \
+  extern "C" void __tsan_read##n(void *p) { simt::access((u64)p, n, false, __builtin_return_address(0)); }          \
+  extern "C" void __tsan_write##n(void *p) { simt::access((u64)p, n, true, __builtin_return_address(0)); }          \
+  extern "C" void __tsan_unaligned_read##n(void *p) { simt::access((u64)p, n, false, __builtin_return_address(0)); } \
+  extern "C" void __tsan_unaligned_write##n(void *p) { simt::access((u64)p, n, true, __builtin_return_address(0)); }
+RACES(1)
+RACES(2)
+RACES(4)
+RACES(8)
+RACES(16)
+extern "C" void __tsan_read_range(void *p, unsigned long n) { simt::access((u64)p, n, false, __builtin_return_address(0)); }
+extern "C" void __tsan_write_range(void *p, unsigned long n) { simt::access((u64)p, n, true, __builtin_return_address(0)); }
+extern "C" void __tsan_init() {}
+extern "C" void __tsan_func_entry(void *) {}
+extern "C" void __tsan_func_exit() {}

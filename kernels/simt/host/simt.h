@@ -37,6 +37,9 @@ const u32 *meet(const char *word, site at, const u32 *w, unsigned words);
 void meet_block(site at);
 // turn is where another thread may take over.
 void turn();
+// release and acquire order accesses of two blocks.
+void release();
+void acquire();
 // shared is the block's memory named by key.
 void *shared(const void *key, size_t bytes);
 // dynamic is the shared memory that the launch asked for.
@@ -82,7 +85,7 @@ inline u32 blocks() { return simt::where.blocks; }
 
 inline void sync_block(SITE) { simt::meet_block(HERE); }
 inline void sync_warp(SITE) { simt::meet("sync_warp", HERE, nullptr, 0); }
-inline void fence() { simt::turn(); }
+inline void fence() { simt::turn(); simt::release(); simt::acquire(); }
 inline void nap() { simt::turn(); }
 
 inline u32 ballot(bool p, SITE) {
@@ -110,24 +113,26 @@ template <typename T> inline T shfl_up(T v, u32 by, SITE) { return simt::exchang
 template <typename T> inline T shfl_down(T v, u32 by, SITE) { return simt::exchange("shfl_down", HERE, v, lane() + by, lane() + by < WARP); }
 template <typename T> inline T shfl_xor(T v, u32 mask, SITE) { return simt::exchange("shfl_xor", HERE, v, lane() ^ mask, (lane() ^ mask) < WARP); }
 
-// Only one fiber runs at a time: an atomic is a plain access with a turn before it.
-template <typename T> inline T atomic_add(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o + v; return o; }
-template <typename T> inline T atomic_min(T *p, Same<T> v) { simt::turn(); T o = *p; *p = v < o ? v : o; return o; }
-template <typename T> inline T atomic_max(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o < v ? v : o; return o; }
-template <typename T> inline T atomic_or(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o | v; return o; }
-template <typename T> inline T atomic_and(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o & v; return o; }
-template <typename T> inline T atomic_swap(T *p, Same<T> v) { simt::turn(); T o = *p; *p = v; return o; }
-template <typename T> inline T atomic_cas(T *p, Same<T> old, Same<T> v) { simt::turn(); T o = *p; if (o == old) *p = v; return o; }
+// Only one fiber runs at a time: an atomic is a plain access with a turn before
+// it, and no race.
+#define WORD __attribute__((no_sanitize("thread"))) inline
+template <typename T> WORD T atomic_add(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o + v; return o; }
+template <typename T> WORD T atomic_min(T *p, Same<T> v) { simt::turn(); T o = *p; *p = v < o ? v : o; return o; }
+template <typename T> WORD T atomic_max(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o < v ? v : o; return o; }
+template <typename T> WORD T atomic_or(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o | v; return o; }
+template <typename T> WORD T atomic_and(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o & v; return o; }
+template <typename T> WORD T atomic_swap(T *p, Same<T> v) { simt::turn(); T o = *p; *p = v; return o; }
+template <typename T> WORD T atomic_cas(T *p, Same<T> old, Same<T> v) { simt::turn(); T o = *p; if (o == old) *p = v; return o; }
 
-template <typename T> inline T ld_acquire(const T *p) { simt::turn(); return *(const volatile T *)p; }
-template <typename T> inline T ld_relaxed(const T *p) { simt::turn(); return *(const volatile T *)p; }
-template <typename T> inline void st_release(T *p, Same<T> v) { simt::turn(); *(volatile T *)p = v; }
-template <typename T> inline void st_relaxed(T *p, Same<T> v) { simt::turn(); *(volatile T *)p = v; }
-inline Pack<u64, 2> ld_relaxed(const Pack<u64, 2> *p) {
+template <typename T> WORD T ld_acquire(const T *p) { simt::turn(); T v = *(const volatile T *)p; simt::acquire(); return v; }
+template <typename T> WORD T ld_relaxed(const T *p) { simt::turn(); return *(const volatile T *)p; }
+template <typename T> WORD void st_release(T *p, Same<T> v) { simt::turn(); simt::release(); *(volatile T *)p = v; }
+template <typename T> WORD void st_relaxed(T *p, Same<T> v) { simt::turn(); *(volatile T *)p = v; }
+WORD Pack<u64, 2> ld_relaxed(const Pack<u64, 2> *p) {
   const u64 first = ld_relaxed(&p->v[0]);
   return {{first, ld_relaxed(&p->v[1])}};
 }
-inline void st_relaxed(Pack<u64, 2> *p, Pack<u64, 2> v) {
+WORD void st_relaxed(Pack<u64, 2> *p, Pack<u64, 2> v) {
   st_relaxed(&p->v[0], v.v[0]);
   st_relaxed(&p->v[1], v.v[1]);
 }

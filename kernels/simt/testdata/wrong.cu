@@ -43,6 +43,46 @@ KERNEL(wrong_index, wrongArgs, 64, 64) {
   words[thread() + a.Bytes / 4096] = 1;
 }
 
+KERNEL(wrong_race_words, wrongArgs, 64, 64) {
+  SHARED(u32, words, 64);
+  words[thread()] = thread();
+  at<u32>(a.Memory)[block() * 64 + thread()] = words[63 - thread()];
+}
+
+KERNEL(wrong_race_blocks, wrongArgs, 64, 64) {
+  if (thread() == 0) at<u32>(a.Memory)[0] = 1;
+}
+
+// The flag says that the word is there, and orders nothing.
+KERNEL(wrong_race_flag, wrongArgs, 64, 64) {
+  u32 *memory = at<u32>(a.Memory);
+  if (thread() != 0) return;
+  if (atomic_add(&memory[1], 1) == 0) {
+    memory[0] = 1;
+    st_relaxed(&memory[2], 1);
+  } else if (ld_relaxed(&memory[2]) == 1) {
+    at<u32>(a.Memory)[2 + block()] = memory[0];
+  }
+}
+
+// As it should be: what no check has to say anything about.
+KERNEL(right_order, wrongArgs, 64, 64) {
+  SHARED(u32, words, 64);
+  u32 *memory = at<u32>(a.Memory);
+  words[thread()] = thread();
+  sync_block();
+  const u32 w = words[63 - thread()];
+  sync_block();
+  words[thread()] = shfl(w, 0);
+  if (thread() != 0) return;
+  if (atomic_add(&memory[1], 1) == 0) {
+    memory[0] = 1;
+    st_release(&memory[2], 1);
+  } else if (ld_acquire(&memory[2]) == 1) {
+    memory[2 + block()] = memory[0];
+  }
+}
+
 // A block that waits for a later one, which may never be running.
 KERNEL(wrong_order, wrongArgs, 64, 64) {
   u32 *flag = at<u32>(a.Memory);
