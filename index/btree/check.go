@@ -2,6 +2,7 @@ package btree
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index/page"
@@ -45,6 +46,9 @@ func (c *checker[W]) node(number page.Number, depth int, low *place, rightmost b
 	if n.birth() > t.root.seq {
 		return fmt.Errorf("btree: page %d is of Apply %d, and the last one is %d", number, n.birth(), t.root.seq)
 	}
+	if err := c.words(n, number); err != nil {
+		return err
+	}
 	if depth == t.root.height-1 {
 		return c.leaf(n, number, low)
 	}
@@ -61,6 +65,27 @@ func (c *checker[W]) node(number page.Number, depth int, low *place, rightmost b
 		}
 		if err := c.node(kid, depth+1, bound, rightmost && i == count-1); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// words checks what searches rely on: invariant 3.
+func (c *checker[W]) words(n node, number page.Number) error {
+	keys := words[W](c.t.layout, n)
+	for i := n.len(); i < len(keys); i++ {
+		if keys[i] != ^W(0) {
+			return fmt.Errorf("btree: word %d of page %d is behind the last, and is %d", i, number, keys[i])
+		}
+	}
+	per := lineBytes / c.t.layout.size
+	for i, w := range (*[samples]W)(unsafe.Add(n.p, 8)) {
+		want := ^W(0)
+		if at := per * (i + 1); at < len(keys) {
+			want = keys[at]
+		}
+		if w != want {
+			return fmt.Errorf("btree: line 0 of page %d has %d for line %d, which begins with %d", number, w, i+1, want)
 		}
 	}
 	return nil

@@ -1,17 +1,59 @@
-// Package btree is an ordered index in memory: a B+tree whose nodes are never
-// changed once a snapshot can reach them.
+// Package btree is an index as a B-tree of pages, changed by batches.
 //
-//	root ──▶ inner [ . | k1,r1 | k2,r2 ]        Apply sorts its batch and walks it
-//	            │        │       │               down the tree once; the nodes on the
-//	          leaf     leaf    leaf              way are written anew, and the new root
-//	          k r k r  k r     k r ...           is published at the end. Old roots are
-//	                                             the snapshots; the collector ends them.
+//	root {top, height, entries, seq}                      Apply: sort ─ locate ─ leaves ─ plan ─ carry
+//	   │
+//	inner  [bounds | children]  64 children               Snapshot: a root, and an epoch that
+//	   ├──────────┬─────────┐                             keeps what it reads
+//	leaf        leaf      leaf   [words | rest | rows]
+//	                                   └ tails: long keys' ends, in pages of slots
+//
+//	epoch 7 ──▶ epoch 9 ──▶ newest        what came out of the tree is on the list of
+//	  dead        dead                    the newest epoch; at its Release what an older
+//	                                      one reads passes on, and the rest is given back
 //
 // Invariants:
 //
-//  1. Every leaf has the same depth. Entries ascend by (key, row) through the leaves.
-//  2. A separator is the first entry of the subtree on its right.
-//  3. A node has 1 to 128 entries or children. Deletions join one that falls
-//     below 32 with a neighbour under the same parent.
-//  4. A published node is never written to.
+//  1. Entries ascend by (key, row), within leaves and over them; leaves are all at
+//     one depth. A separator is above the entry before it, not above the one after.
+//  2. A node has a quarter of what fits at least, but for those on the tree's right
+//     edge and for what was left alone under its parent.
+//  3. Words behind a node's last are the greatest there is; line 0 has the first
+//     word of each other line (node.go).
+//  4. A node that is born after the newest held epoch is nobody's but the
+//     writer's, and changed in place. Others are never written again.
+//  5. Nothing fails after the last memory was taken; leaves that were changed in
+//     place before are changed back.
+//  6. A node is on one list: of the tree, of one epoch, or of the free pages.
+//  7. A tail's uses are its entry and separators of the newest state.
+//
+// # What is from the papers
+//
+// Of PALM [1] the shape of Apply is kept: a batch is sorted, its leaves are found,
+// each node has one owner and none is latched, changes are carried up level by
+// level, and searches go on in groups so that their cache misses overlap. Changed:
+//
+//   - Leaves are sorted, for scans in order. PALM's are not, and searched by SIMD.
+//   - A batch is searched from the root down by splitting it among children: a
+//     node is looked at once however many entries go there. Nothing has to be
+//     handed from one thread to another, for groups of a level are disjoint.
+//   - A leaf is searched and changed while it is in the cache, not in two stages.
+//   - Underflow joins neighbours under the same parent in the same batch. PALM
+//     takes the node's entries out and inserts them again afterwards.
+//   - Queries are not in the batch: they have snapshots. PALM's are served before
+//     the modifications of their batch.
+//
+// The B-link tree of Lehman and Yao, and of the GPU trees [0], lets readers pass
+// writers by links to the right. Here readers pass writers by not meeting them:
+// snapshots read nodes that nobody writes, which gives linearizable scans for any
+// number of leaves, and costs a copy of a leaf at its first change after a
+// snapshot. A new snapshot waits for an Apply of few entries (smallBatch), which
+// may be changing nodes in place; larger ones copy all they change, and let it
+// pass.
+//
+// What is measured, and how, is in bench/history/2026-11-21-index.md.
+//
+// [0] Awad et al., Engineering a high-performance GPU B-tree, 2019, and A GPU
+// multiversion B-tree, 2022.
+// [1] Sewall et al., PALM: Parallel architecture-friendly latch-free modifications
+// to B+ trees on many-core processors, 2011.
 package btree

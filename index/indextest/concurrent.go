@@ -15,7 +15,7 @@ import (
 // row b, and adds or removes others about them: whoever reads beside that sees
 // the moved keys all at one row, and the same at a second look.
 func testConcurrent(r *rig) {
-	const batches, readers = 150, 3
+	const batches, readers = 90, 3
 	r.apply(r.move(0)...)
 	var done atomic.Bool
 	var wg sync.WaitGroup

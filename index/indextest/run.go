@@ -23,7 +23,7 @@ func Run(t *testing.T, k index.Kind) {
 				t.Run("sizes", func(t *testing.T) { testSizes(rig(t)) })
 				t.Run("ops", func(t *testing.T) { testOps(rig(t)) })
 				t.Run("one key", func(t *testing.T) { testOneKey(rig(t)) })
-				for seed := range uint64(3) {
+				for seed := range uint64(2) {
 					t.Run(fmt.Sprintf("random %d", seed), func(t *testing.T) { testRandom(rig(t), seed) })
 				}
 				t.Run("snapshots", func(t *testing.T) { testSnapshots(rig(t)) })
@@ -107,7 +107,7 @@ func testOneKey(r *rig) {
 
 func testRandom(r *rig, seed uint64) {
 	rnd := seeded(seed)
-	for range 60 {
+	for range 50 {
 		r.apply(r.random(rnd, 1<<rnd.IntN(11))...)
 		r.compare(rnd)
 	}
@@ -121,7 +121,7 @@ func testSnapshots(r *rig) {
 	}
 	rnd := seeded(4)
 	var all []held
-	for i := range 200 {
+	for i := range 140 {
 		size := 20
 		if i%40 == 0 {
 			size = 2000
@@ -130,7 +130,7 @@ func testSnapshots(r *rig) {
 		if i%3 == 0 {
 			all = append(all, held{r.snapshot(), r.entries})
 		}
-		if i%4 == 0 && len(all) > 30 || i > 150 && len(all) > 0 {
+		if i%4 == 0 && len(all) > 30 || i > 110 && len(all) > 0 {
 			j := rnd.IntN(len(all))
 			r.asker.all(r.t, all[j].sn, all[j].want, rnd)
 			all[j].sn.Release()

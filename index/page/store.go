@@ -26,7 +26,7 @@ const (
 	maxBlockSlots = 128
 	// The first block is but a part of a slot: most indexes are small.
 	firstChunks = 4
-	blockShare    = 8
+	blockShare  = 8
 )
 
 // Store hands out pages. Take and Give are safe for concurrent use.
