@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"unsafe"
@@ -59,6 +60,40 @@ func Hash(s device.Stream, cols []Vec, phys []sqltype.Phys, n int, out device.Pt
 // HashZero writes n hashes of 0: every row collides.
 func HashZero(s device.Stream, n int, out device.Ptr) error {
 	return device.Launch(s, hashZero, n, hashArgs{Out: out})
+}
+
+//gpu:layout
+type partArgs struct {
+	Hashes, Out, State, Count device.Ptr // see selectArgs
+	Part, Parts               uint32
+}
+
+var selectPart = &device.Kernel[partArgs]{Name: "select_part", Steps: selectSteps(codeSelectPart, func(a *partArgs) device.Ptr { return a.State }), Host: func(a *partArgs, _, n int) {
+	out := device.View[uint32](a.Out, n)
+	k := 0
+	for i, h := range device.View[uint64](a.Hashes, n) {
+		out[k] = uint32(i)
+		if uint32(h>>32*uint64(a.Parts)>>32) == a.Part {
+			k++
+		}
+	}
+	device.View[uint64](a.Count, 1)[0] = uint64(k)
+}}
+
+// SelectPart writes the numbers of those of n rows to out, which has
+// SelectBytes(n), whose hash lies in that one of some equal parts of all
+// hashes, and returns how many they are.
+func SelectPart(s device.Stream, hashes device.Ptr, n, part, parts int, out device.Ptr) (int, error) {
+	if n == 0 {
+		return 0, nil
+	}
+	a := partArgs{Hashes: hashes, Out: out, State: out + device.Ptr(selectState(n)), Count: out + device.Ptr(SelectBytes(n)-8), Part: uint32(part), Parts: uint32(parts)}
+	if err := device.Launch(s, selectPart, n, a); err != nil {
+		return 0, err
+	}
+	var c [8]byte
+	err := s.Download(c[:], a.Count)
+	return int(binary.LittleEndian.Uint64(c[:])), err
 }
 
 //gpu:layout

@@ -181,6 +181,7 @@ var (
 	codeSelectTrue    = &device.Code{Module: moduleSelect, Entry: "select_true", Block: 256, Items: 16384}     // selectArgs
 	codeSelectNotTrue = &device.Code{Module: moduleSelect, Entry: "select_not_true", Block: 256, Items: 16384} // selectArgs
 	codeSelectBits    = &device.Code{Module: moduleSelect, Entry: "select_bits", Block: 256, Items: 16384}     // selectArgs
+	codeSelectPart    = &device.Code{Module: moduleSelect, Entry: "select_part", Block: 256, Items: 16384}     // partArgs
 	codeWhereTrue     = &device.Code{Module: moduleSelect, Entry: "where_true", Block: 256, Items: 2048}       // selectArgs
 )
 

@@ -23,8 +23,8 @@ INLINE u32 low_bits(Ptr p, u64 i, u64 n) {
 
 // select writes the numbers of the rows that mask(i) has ones for: 16 rows from
 // row i on, i a multiple of 16, none beyond n.
-template <typename M>
-INLINE void select(const selectArgs &a, u64 n, M mask) {
+template <typename A, typename M>
+INLINE void select(const A &a, u64 n, M mask) {
   SHARED(u32, rows, PART);
   SHARED(u64, place, 1);
   const u32 tile = blocks() == 1 ? 0 : take_tile(at<u32>(a.State));
@@ -79,6 +79,15 @@ KERNEL(select_bits, selectArgs, BLOCK, PARTS * PART) {
     const u64 bit = a.Pred.DictLen + i, w = bit / 32;
     const u64 both = words[w] | u64(w < last ? words[w + 1] : 0) << 32;
     return u32(both >> (bit % 32)) & upto(i, n);
+  });
+}
+
+KERNEL(select_part, partArgs, BLOCK, PARTS * PART) {
+  const u64 *hashes = at<u64>(a.Hashes);
+  select(a, n, [&](u64 i) {
+    u32 m = 0;
+    for (u32 k = 0; k < 16 && i + k < n; k++) m |= u32((hashes[i + k] >> 32) * a.Parts >> 32 == a.Part) << k;
+    return m;
   });
 }
 

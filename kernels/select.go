@@ -17,9 +17,9 @@ type selectArgs struct {
 }
 
 var (
-	selectTrue  = &device.Kernel[selectArgs]{Name: "select_true", Host: selectTrueHost, Steps: selectSteps(codeSelectTrue)}
-	selectFalse = &device.Kernel[selectArgs]{Name: "select_not_true", Host: selectNotTrueHost, Steps: selectSteps(codeSelectNotTrue)}
-	selectBits  = &device.Kernel[selectArgs]{Name: "select_bits", Host: selectBitsHost, Steps: selectSteps(codeSelectBits)}
+	selectTrue  = &device.Kernel[selectArgs]{Name: "select_true", Host: selectTrueHost, Steps: selectSteps(codeSelectTrue, selectArgsState)}
+	selectFalse = &device.Kernel[selectArgs]{Name: "select_not_true", Host: selectNotTrueHost, Steps: selectSteps(codeSelectNotTrue, selectArgsState)}
+	selectBits  = &device.Kernel[selectArgs]{Name: "select_bits", Host: selectBitsHost, Steps: selectSteps(codeSelectBits, selectArgsState)}
 )
 
 // SelectBytes is the room that Select needs for n rows: the numbers, what
@@ -32,12 +32,14 @@ func selectState(n int) int { return (n*4 + 7) / 8 * 8 }
 
 func selectStateBytes(n int) int { return 8 * (1 + codeSelectTrue.Grid(max(n, 1), 0)) }
 
+func selectArgsState(a *selectArgs) device.Ptr { return a.State }
+
 // selectSteps clears the state first, unless one block does it all.
-func selectSteps(c *device.Code) func(device.Stream, *selectArgs, int) error {
-	k := &device.Kernel[selectArgs]{Name: c.Entry, Code: c}
-	return func(s device.Stream, a *selectArgs, n int) error {
+func selectSteps[A any](c *device.Code, state func(*A) device.Ptr) func(device.Stream, *A, int) error {
+	k := &device.Kernel[A]{Name: c.Entry, Code: c}
+	return func(s device.Stream, a *A, n int) error {
 		if n > c.Items {
-			if err := Zero(s, a.State, selectStateBytes(n)); err != nil {
+			if err := Zero(s, state(a), selectStateBytes(n)); err != nil {
 				return err
 			}
 		}

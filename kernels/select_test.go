@@ -71,3 +71,17 @@ func TestWhereTrue(t *testing.T) {
 		return out
 	})
 }
+
+func TestSelectPart(t *testing.T) {
+	agree(t, selectSizes, func(m *memory, n int) []any {
+		hashes := upload(m, random[uint64](m, n))
+		var out []any
+		for part := range 3 {
+			p := m.room(SelectBytes(n))
+			k, err := SelectPart(m.s, hashes, n, part, 3, p)
+			m.ok(err)
+			out = append(out, k, download[uint32](m, p, k))
+		}
+		return out
+	})
+}
