@@ -125,10 +125,11 @@ func newLayout(f index.Format) *layout {
 	return l
 }
 
-// shapeFor is the smallest leaf for n entries and a few more.
+// shapeFor is the smallest leaf for n entries and an eighth more: with less room
+// a leaf is written anew too often.
 func (l *layout) shapeFor(n int) shape {
 	for _, s := range l.leaf {
-		if s.cap >= n+2 {
+		if s.cap >= n+max(2, n/8) {
 			return s
 		}
 	}
