@@ -69,7 +69,8 @@ type recordBatches struct {
 }
 
 // Next implements BatchReader.
-func (r *recordBatches) Next(ctx context.Context) (*Batch, error) {
+func (r *recordBatches) Next(ctx context.Context) (b *Batch, err error) {
+	defer caught(r.name, &err)
 	for {
 		rec, err := r.recordReader.Next(ctx)
 		if rec == nil || err != nil {
@@ -77,6 +78,10 @@ func (r *recordBatches) Next(ctx context.Context) (*Batch, error) {
 		}
 		if rec.NumRows() > 0 {
 			b, err := r.im.Batch(rec)
+			var e *sqltype.Error
+			if errors.As(err, &e) { // which does not know that there is a file
+				return nil, sqltype.Errorf(e.Code, "%s: %v", r.name, err)
+			}
 			return b, badFile(r.name, err)
 		}
 	}

@@ -29,7 +29,7 @@ func openIPC(name string) (File, error) {
 	if err != nil {
 		return nil, badFile(name, err)
 	}
-	r, err := ipc.NewFileReader(f, ipc.WithAllocator(memory.DefaultAllocator))
+	r, err := newIPCReader(f)
 	if err != nil {
 		f.Close()
 		return nil, badFile(name, err)
@@ -45,6 +45,17 @@ func openIPC(name string) (File, error) {
 		p.schema = append(p.schema, sqltype.Column{Name: field.Name, Type: t, NotNull: !field.Nullable})
 	}
 	return p, nil
+}
+
+func newIPCReader(f *os.File) (*ipc.FileReader, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkIPC(f, st.Size()); err != nil {
+		return nil, err
+	}
+	return ipc.NewFileReader(f, ipc.WithAllocator(boundedMemory{memory.DefaultAllocator}))
 }
 
 func (p *ipcFile) Schema() sqltype.Schema         { return p.schema }

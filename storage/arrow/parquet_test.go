@@ -170,6 +170,39 @@ func TestParquetBroken(t *testing.T) {
 	require.Greater(t, failed, 200)
 }
 
+// TestIPCBroken is TestParquetBroken for Arrow IPC files.
+func TestIPCBroken(t *testing.T) {
+	schema, _ := samples()
+	r := rand.New(rand.NewPCG(13, 14))
+	rows := randomRows(r, schema, 50, false, 20)
+	name := filepath.Join(t.TempDir(), "broken.arrow")
+	w, err := CreateFile(name, schema, FileOptions{})
+	require.NoError(t, err)
+	rec := record(schema, rows)
+	defer rec.Release()
+	require.NoError(t, w.Write(rec))
+	require.NoError(t, w.Close())
+	good, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.True(t, readsOrFails(t, name))
+	failed := 0
+	for range 1500 {
+		bad := append([]byte{}, good...)
+		for range 1 + r.IntN(3) { // mostly in the footer
+			at := r.IntN(len(bad))
+			if r.IntN(3) > 0 {
+				at = len(bad) - 1 - r.IntN(min(1500, len(bad)))
+			}
+			bad[at] = byte(r.IntN(256))
+		}
+		require.NoError(t, os.WriteFile(name, bad, 0o644))
+		if !readsOrFails(t, name) {
+			failed++
+		}
+	}
+	require.Greater(t, failed, 100)
+}
+
 // readsOrFails reads every column by itself, and reports that all could be read.
 func readsOrFails(t *testing.T, name string) bool {
 	t.Helper()
