@@ -3,6 +3,7 @@ package gpusql_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,5 +42,31 @@ func TestFileFunctions(t *testing.T) {
 	} {
 		_, err := db.Exec(t.Context(), c.query)
 		require.Equal(t, c.code, code(t, err), c.query)
+	}
+}
+
+// TestJoinsOfFiles: what a join tells the scan of a file drops no row that it needs.
+func TestJoinsOfFiles(t *testing.T) {
+	db := open(t)
+	dir := t.TempDir()
+	exec(t, db, `CREATE TABLE big AS SELECT i, CASE WHEN i % 7 = 0 THEN NULL ELSE i % 1000 END AS k, 'row ' || i AS s
+		FROM generate_series(1, 50000) AS g(i)`)
+	exec(t, db, "CREATE TABLE small AS SELECT i * 10 AS k, i AS v FROM generate_series(1, 20) AS g(i)")
+	for _, format := range []string{"parquet", "csv"} {
+		big, small := filepath.Join(dir, "big."+format), filepath.Join(dir, "small."+format)
+		exec(t, db, "COPY big TO '"+big+"'")
+		exec(t, db, "COPY small TO '"+small+"'")
+		for _, query := range []string{
+			"SELECT count(*), sum(b.i), sum(s.v), max(b.s) FROM %b b JOIN %s s ON b.k = s.k",
+			"SELECT count(*), sum(b.i), max(b.s) FROM %b b JOIN %s s ON b.k = s.k WHERE b.i % 3 = 0 AND b.s LIKE '%5%'",
+			"SELECT count(*), sum(b.i), sum(s.v) FROM %b b LEFT JOIN %s s ON b.k = s.k",
+			"SELECT count(*), sum(b.i) FROM %b b WHERE b.k IN (SELECT k FROM %s)",
+			"SELECT count(*), sum(b.i) FROM %b b WHERE NOT EXISTS (SELECT 1 FROM %s s WHERE s.k = b.k)",
+			"SELECT count(*), sum(s.v) FROM %s s RIGHT JOIN %b b ON b.k = s.k AND s.v > 5",
+		} {
+			table := strings.NewReplacer("%b", "big", "%s", "small").Replace(query)
+			file := strings.NewReplacer("%b", "'"+big+"'", "%s", "'"+small+"'").Replace(query)
+			require.Equal(t, all(t, db, table), all(t, db, file), query)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 
+	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
@@ -14,6 +15,7 @@ type fileScan struct {
 	state *fileState
 	cur   FileCursor
 	pred  *predicate
+	joins keyPicker
 	flat  flattener
 	out   gathered
 }
@@ -26,6 +28,7 @@ type fileState struct {
 
 func newFileScan(w *worker, n *planner.FileScan) (Operator, error) {
 	f := &fileScan{w: w, n: n, flat: flattener{w: w}, out: gathered{mem: w.q.env.Memory}}
+	f.joins.from = w.q.scanFilters(n)
 	f.state = shared(w.q, n, func() *fileState { return &fileState{} })
 	if n.Filter != nil {
 		var err error
@@ -61,6 +64,7 @@ func (f *fileScan) Next(ctx context.Context) (*arrow.Batch, error) {
 			return nil, err
 		}
 	}
+	f.joins.begin()
 	for {
 		b, err := f.cur.Next(ctx)
 		if b == nil || err != nil {
@@ -69,23 +73,21 @@ func (f *fileScan) Next(ctx context.Context) (*arrow.Batch, error) {
 		if err := f.flat.fixed(b); err != nil {
 			return nil, err
 		}
-		width := len(f.n.Columns)
-		n := b.Rows
-		if f.pred != nil {
-			if n, err = f.pred.pick(b); err != nil {
-				return nil, err
-			}
-			if n == 0 {
-				continue
-			}
+		idx, n, err := f.passing(b)
+		if err != nil {
+			return nil, err
 		}
+		if n == 0 {
+			continue
+		}
+		width := len(f.n.Columns)
 		f.out.reset(width, n)
 		for i := range width {
 			c := b.Columns[i]
 			c.Type = f.n.Columns[i].Type
-			if n == b.Rows {
+			if idx == 0 {
 				f.out.out.Columns[i] = c
-			} else if err := f.out.pick(f.w.stream, i, c, f.pred.index.Ptr(), n); err != nil {
+			} else if err := f.out.pick(f.w.stream, i, c, idx, n); err != nil {
 				return nil, err
 			}
 		}
@@ -93,11 +95,31 @@ func (f *fileScan) Next(ctx context.Context) (*arrow.Batch, error) {
 	}
 }
 
+// passing gives the numbers of the rows that pass the filter and the joins
+// above, 0 for all rows, and how many they are.
+func (f *fileScan) passing(b *arrow.Batch) (idx device.Ptr, n int, err error) {
+	n = b.Rows
+	if f.pred != nil {
+		if n, err = f.pred.pick(b); err != nil || n == 0 {
+			return 0, 0, err
+		}
+		if n < b.Rows {
+			idx = f.pred.index.Ptr()
+		}
+	}
+	return f.joins.pick(f.w, func(i int) (arrow.Column, error) {
+		c := b.Columns[i]
+		c.Type = f.n.Columns[i].Type
+		return c, nil
+	}, idx, b.Rows, n)
+}
+
 // Close implements Operator.
 func (f *fileScan) Close() error {
 	f.pred.close()
 	f.flat.release()
 	f.out.release()
+	f.joins.index.Release()
 	if f.cur == nil {
 		return nil
 	}

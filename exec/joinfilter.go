@@ -33,15 +33,21 @@ type scanFilters struct {
 }
 
 type scanFilter struct {
-	column int // offset in Scan.Columns
+	column int // offset in the scan's Columns
 	*joinFilter
 }
 
-// scanFiltersOf keys a scan's filters.
-type scanFiltersOf struct{ n *planner.Scan }
+// scanFiltersOf keys the filters of a scan, of a table or a file.
+type scanFiltersOf struct{ n planner.Node }
 
-func (q *query) scanFilters(n *planner.Scan) *scanFilters {
+func (q *query) scanFilters(n planner.Node) *scanFilters {
 	return shared(q, scanFiltersOf{n}, func() *scanFilters { return &scanFilters{} })
+}
+
+func (s *scanFilters) add(column int, f *joinFilter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, scanFilter{column, f})
 }
 
 // offerFilters finds the scans below the probe side whose columns are the
@@ -75,10 +81,14 @@ func (q *query) offer(n planner.Node, id planner.ColumnID, f *joinFilter) bool {
 		if at < 0 || n.Access != nil || n.Source[at] == planner.RowIDColumn {
 			return false
 		}
-		list := q.scanFilters(n)
-		list.mu.Lock()
-		defer list.mu.Unlock()
-		list.all = append(list.all, scanFilter{at, f})
+		q.scanFilters(n).add(at, f)
+		return true
+	case *planner.FileScan:
+		at := slices.IndexFunc(n.Columns, func(c planner.ColDef) bool { return c.ID == id })
+		if at < 0 {
+			return false
+		}
+		q.scanFilters(n).add(at, f)
 		return true
 	case *planner.Filter:
 		return q.offer(n.Input, id, f)
@@ -184,7 +194,7 @@ func (p *keyPicker) begin() {
 
 // pick keeps those of the n rows at idx (0: all) that pass, and gives their
 // numbers, 0 for all.
-func (p *keyPicker) pick(s *scan, column func(i int) (arrow.Column, error), idx device.Ptr, rows, n int) (device.Ptr, int, error) {
+func (p *keyPicker) pick(w *worker, column func(i int) (arrow.Column, error), idx device.Ptr, rows, n int) (device.Ptr, int, error) {
 	for i, f := range p.filters {
 		if !p.gains[i].pays() {
 			continue
@@ -196,11 +206,11 @@ func (p *keyPicker) pick(s *scan, column func(i int) (arrow.Column, error), idx 
 		if c.Vec.Dict != 0 {
 			continue
 		}
-		out, err := p.index.Reserve(s.w.q.env.Memory, kernels.SelectBytes(rows))
+		out, err := p.index.Reserve(w.q.env.Memory, kernels.SelectBytes(rows))
 		if err != nil {
 			return 0, 0, err
 		}
-		k, err := f.keys.Load().Pick(s.w.stream, c.Vec, c.Type.Phys(), idx, n, out)
+		k, err := f.keys.Load().Pick(w.stream, c.Vec, c.Type.Phys(), idx, n, out)
 		if err != nil {
 			return 0, 0, err
 		}

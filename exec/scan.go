@@ -152,7 +152,7 @@ func (s *scan) morsel(g *arrow.Segment, lo, hi int) (*arrow.Batch, error) {
 		}
 	}
 	column := func(i int) (arrow.Column, error) { return s.column(g, i, lo, n) }
-	if idx, seen, err = s.joins.pick(s, column, idx, n, seen); err != nil || seen == 0 {
+	if idx, seen, err = s.joins.pick(s.w, column, idx, n, seen); err != nil || seen == 0 {
 		return nil, err
 	}
 	return s.emit(g, lo, n, idx, seen)
