@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -446,6 +447,9 @@ func each(t *testing.T, types []sqltype.Type, sizes []int, f func(t *testing.T, 
 
 // awayStream is a stream of the GPU, or of the emulated one; nil where there is neither.
 func awayStream(t testing.TB) device.Stream {
+	if os.Getenv("GPUSQL_REQUIRE_CUDA") != "" {
+		return devicetest.Stream(t, devicetest.CUDA(t, cuda.Options{}))
+	}
 	if _, err := simt.Build(); errors.Is(err, simt.ErrNoCompiler) {
 		return nil
 	}

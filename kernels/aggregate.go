@@ -10,6 +10,8 @@ import (
 )
 
 // AggKind is what an aggregate's state holds; several functions share one.
+//
+//gpu:layout
 type AggKind uint8
 
 // The closed set of states.
@@ -23,6 +25,8 @@ type AggKind uint8
 //	AggBitAnd ...  16   64 bits, 1 when there is a value
 //	AggMoments     24   n, mean, sum of squared differences (Welford)
 //	AggPairs       48   n, both means, both sums of squares, the co-moment
+//
+//gpu:layout
 const (
 	AggCount AggKind = iota
 	AggSum
@@ -70,9 +74,9 @@ type aggArgs struct {
 	Fail  *error
 }
 
-var aggUpdate = &device.Kernel[aggArgs]{Name: "aggregate", Host: aggUpdateHost}
+var aggUpdate = &device.Kernel[aggArgs]{Name: "aggregate", Steps: aggSteps(0), Host: aggUpdateHost}
 
-var aggMerge = &device.Kernel[aggArgs]{Name: "aggregate_merge", Host: aggMergeHost}
+var aggMerge = &device.Kernel[aggArgs]{Name: "aggregate_merge", Steps: aggSteps(1), Host: aggMergeHost}
 
 // Update adds n rows to the states.
 func (a Agg) Update(s device.Stream, state device.Ptr, in AggInput, n int) error {

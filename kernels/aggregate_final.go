@@ -52,7 +52,7 @@ type finalArgs struct {
 	Fail  *error
 }
 
-var aggFinal = &device.Kernel[finalArgs]{Name: "aggregate_final", Host: aggFinalHost}
+var aggFinal = &device.Kernel[finalArgs]{Name: "aggregate_final", Steps: finalSteps, Host: aggFinalHost}
 
 // Final writes the results of n states to dst, which has a bitmap. Strings view
 // the memory of the states' heap.
@@ -127,7 +127,7 @@ func (a *finalArgs) sum(s *sumState) ([2]uint64, bool) {
 		return floatCell(f), s.n > 0 || a.Final.Op == FinalTotal
 	}
 	if a.Final.Type.Phys() != sqltype.PhysI128 && s.hi != uint64(int64(s.lo)>>63) || !fits38(s.lo, s.hi) {
-		*a.Fail = sqltype.Errorf(sqltype.CodeOutOfRange, "the sum is out of range of %s", a.Final.Type)
+		*a.Fail = sumOutOfRange(a.Final.Type)
 	}
 	return [2]uint64{s.lo, s.hi}, s.n > 0
 }

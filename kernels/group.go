@@ -79,12 +79,12 @@ type keyColumn struct {
 }
 
 var (
-	findWord    = &device.Kernel[findArgs]{Name: "group_word", Host: findPackedHost[uint64]}
-	findPair    = &device.Kernel[findArgs]{Name: "group_pair", Host: findPackedHost[[2]uint64]}
-	findColumns = &device.Kernel[findArgs]{Name: "group_columns", Host: findColumnsHost}
-	slotWord    = &device.Kernel[findArgs]{Name: "slot_word", Host: slotPackedHost[uint64]}
-	slotPair    = &device.Kernel[findArgs]{Name: "slot_pair", Host: slotPackedHost[[2]uint64]}
-	slotColumns = &device.Kernel[findArgs]{Name: "slot_columns", Host: slotColumnsHost}
+	findWord    = &device.Kernel[findArgs]{Name: "group_word", Steps: groupSteps(codeGroupWord), Host: findPackedHost[uint64]}
+	findPair    = &device.Kernel[findArgs]{Name: "group_pair", Steps: groupSteps(codeGroupPair), Host: findPackedHost[[2]uint64]}
+	findColumns = &device.Kernel[findArgs]{Name: "group_columns", Steps: groupSteps(codeGroupColumns), Host: findColumnsHost}
+	slotWord    = &device.Kernel[findArgs]{Name: "slot_word", Steps: groupSteps(codeSlotWord), Host: slotPackedHost[uint64]}
+	slotPair    = &device.Kernel[findArgs]{Name: "slot_pair", Steps: groupSteps(codeSlotPair), Host: slotPackedHost[[2]uint64]}
+	slotColumns = &device.Kernel[findArgs]{Name: "slot_columns", Steps: groupSteps(codeSlotColumns), Host: slotColumnsHost}
 )
 
 // Find writes the group numbers of n keys to ids (uint32), making new groups
@@ -194,6 +194,9 @@ func (l *KeyLayout) slotBytes() int {
 func (g *Groups) begin(s device.Stream) error {
 	if g.ctl != nil {
 		return nil
+	}
+	if !s.Device().Traits().HostBytes { // what follows pays where rows are taken one by one
+		g.direct.off, g.cells.misses = true, cellMisses
 	}
 	b, err := g.mem.Alloc(64)
 	if err != nil {

@@ -8,26 +8,31 @@ import (
 )
 
 var (
-	joinPairs = &device.Kernel[joinArgs]{Name: "join_pairs", Host: joinPairsHost}
+	joinPairs = &device.Kernel[joinArgs]{Name: "join_pairs", Steps: pairSteps, Host: joinPairsHost}
 
-	joinBuildWord    = &device.Kernel[joinArgs]{Name: "join_build_word", Host: joinBuildHost[uint64]}
-	joinBuildPair    = &device.Kernel[joinArgs]{Name: "join_build_pair", Host: joinBuildHost[[2]uint64]}
-	joinBuildColumns = &device.Kernel[joinArgs]{Name: "join_build_columns", Host: joinBuildColumnsHost}
-	joinProbeWord    = &device.Kernel[joinArgs]{Name: "join_probe_word", Host: joinProbeHost[uint64]}
-	joinProbePair    = &device.Kernel[joinArgs]{Name: "join_probe_pair", Host: joinProbeHost[[2]uint64]}
-	joinProbeColumns = &device.Kernel[joinArgs]{Name: "join_probe_columns", Host: joinProbeColumnsHost}
+	joinBuildWord    = &device.Kernel[joinArgs]{Name: "join_build_word", Steps: joinSteps(codeJoinBuildWord, sqltype.PhysI64), Host: joinBuildHost[uint64]}
+	joinBuildPair    = &device.Kernel[joinArgs]{Name: "join_build_pair", Steps: joinSteps(codeJoinBuildPair, sqltype.PhysI64), Host: joinBuildHost[[2]uint64]}
+	joinBuildColumns = &device.Kernel[joinArgs]{Name: "join_build_columns", Steps: joinSteps(codeJoinBuildColumns, sqltype.PhysI64), Host: joinBuildColumnsHost}
+	joinProbeWord    = &device.Kernel[joinArgs]{Name: "join_probe_word", Steps: joinSteps(codeJoinProbeWord, sqltype.PhysI64), Host: joinProbeHost[uint64]}
+	joinProbePair    = &device.Kernel[joinArgs]{Name: "join_probe_pair", Steps: joinSteps(codeJoinProbePair, sqltype.PhysI64), Host: joinProbeHost[[2]uint64]}
+	joinProbeColumns = &device.Kernel[joinArgs]{Name: "join_probe_columns", Steps: joinSteps(codeJoinProbeColumns, sqltype.PhysI64), Host: joinProbeColumnsHost}
 
-	rangeKernels       = joinIntKernels("join_range", keyRangeHost[int8], keyRangeHost[int16], keyRangeHost[int32], keyRangeHost[int64])
-	directBuildKernels = joinIntKernels("join_build_direct", directBuildHost[int8], directBuildHost[int16], directBuildHost[int32], directBuildHost[int64])
-	directProbeKernels = joinIntKernels("join_probe_direct", directProbeHost[int8], directProbeHost[int16], directProbeHost[int32], directProbeHost[int64])
+	rangeKernels       = joinIntKernels("join_range", rangeSteps, keyRangeHost[int8], keyRangeHost[int16], keyRangeHost[int32], keyRangeHost[int64])
+	directBuildKernels = joinIntKernels("join_build_direct", joinForm(codeJoinBuildDirect), directBuildHost[int8], directBuildHost[int16], directBuildHost[int32], directBuildHost[int64])
+	directProbeKernels = joinIntKernels("join_probe_direct", joinForm(codeJoinProbeDirect), directProbeHost[int8], directProbeHost[int16], directProbeHost[int32], directProbeHost[int64])
 )
 
-func joinIntKernels(name string, i8, i16, i32, i64 func(*joinArgs, int, int)) [sqltype.NumPhys]*device.Kernel[joinArgs] {
+// joinForm makes the steps of a form.
+func joinForm(c *device.Code) func(sqltype.Phys) func(device.Stream, *joinArgs, int) error {
+	return func(p sqltype.Phys) func(device.Stream, *joinArgs, int) error { return joinSteps(c, p) }
+}
+
+func joinIntKernels(name string, steps func(sqltype.Phys) func(device.Stream, *joinArgs, int) error, i8, i16, i32, i64 func(*joinArgs, int, int)) [sqltype.NumPhys]*device.Kernel[joinArgs] {
 	return [sqltype.NumPhys]*device.Kernel[joinArgs]{
-		sqltype.PhysI8:  {Name: name, Host: i8},
-		sqltype.PhysI16: {Name: name, Host: i16},
-		sqltype.PhysI32: {Name: name, Host: i32},
-		sqltype.PhysI64: {Name: name, Host: i64},
+		sqltype.PhysI8:  {Name: name, Steps: steps(sqltype.PhysI8), Host: i8},
+		sqltype.PhysI16: {Name: name, Steps: steps(sqltype.PhysI16), Host: i16},
+		sqltype.PhysI32: {Name: name, Steps: steps(sqltype.PhysI32), Host: i32},
+		sqltype.PhysI64: {Name: name, Steps: steps(sqltype.PhysI64), Host: i64},
 	}
 }
 

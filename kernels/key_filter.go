@@ -53,6 +53,9 @@ func CanFilterKeys(p sqltype.Phys) bool { return keyFilterSet[p] != nil }
 // NewKeyFilter makes a filter of n keys, a flat column; NULLs are left out. It
 // is nil when the keys are too far apart.
 func NewKeyFilter(m device.Allocator, s device.Stream, key Vec, p sqltype.Phys, n int) (*KeyFilter, error) {
+	if !s.Device().Traits().HostBytes {
+		return nil, nil // a GPU asks the join's own table as fast
+	}
 	scratch, err := m.Alloc(64)
 	if err != nil {
 		return nil, err

@@ -37,13 +37,20 @@ constexpr u8 PhysStr = 12u;
 constexpr u8 PhysSpan = 13u;
 constexpr u8 NumPhys = 14u;
 
-struct copyArgs {
-  Ptr Dst;
-  Ptr Src;
-};
-static_assert(sizeof(copyArgs) == 16, "size");
-static_assert(__builtin_offsetof(copyArgs, Dst) == 0, "offset");
-static_assert(__builtin_offsetof(copyArgs, Src) == 8, "offset");
+typedef u8 AggKind;
+constexpr u8 AggCount = 0u;
+constexpr u8 AggSum = 1u;
+constexpr u8 AggSumFloat = 2u;
+constexpr u8 AggProduct = 3u;
+constexpr u8 AggMin = 4u;
+constexpr u8 AggMax = 5u;
+constexpr u8 AggFirst = 6u;
+constexpr u8 AggBitAnd = 7u;
+constexpr u8 AggBitOr = 8u;
+constexpr u8 AggBitXor = 9u;
+constexpr u8 AggMoments = 10u;
+constexpr u8 AggPairs = 11u;
+constexpr u8 numAggs = 12u;
 
 struct Vec {
   Ptr Data;
@@ -57,6 +64,61 @@ static_assert(__builtin_offsetof(Vec, Data) == 0, "offset");
 static_assert(__builtin_offsetof(Vec, Valid) == 8, "offset");
 static_assert(__builtin_offsetof(Vec, Dict) == 16, "offset");
 static_assert(__builtin_offsetof(Vec, DictLen) == 24, "offset");
+
+struct aggLaunch {
+  Vec Src;
+  Ptr IDs;
+  Ptr State;
+  Ptr From;
+  Ptr Rows;
+  u64 Groups;
+  u32 Form;
+  u32 Least;
+};
+static_assert(sizeof(aggLaunch) == 80, "size");
+static_assert(__builtin_offsetof(aggLaunch, Src) == 0, "offset");
+static_assert(__builtin_offsetof(aggLaunch, IDs) == 32, "offset");
+static_assert(__builtin_offsetof(aggLaunch, State) == 40, "offset");
+static_assert(__builtin_offsetof(aggLaunch, From) == 48, "offset");
+static_assert(__builtin_offsetof(aggLaunch, Rows) == 56, "offset");
+static_assert(__builtin_offsetof(aggLaunch, Groups) == 64, "offset");
+static_assert(__builtin_offsetof(aggLaunch, Form) == 72, "offset");
+static_assert(__builtin_offsetof(aggLaunch, Least) == 76, "offset");
+
+struct aggFinalLaunch {
+  Ptr State;
+  Vec Dst;
+  Ptr Bad;
+  f64 Divisor;
+  u32 Kind;
+  u32 Form;
+  u32 Width;
+  u32 Float;
+  u32 Average;
+  u32 Total;
+  u32 Real;
+  u32 _1;
+};
+static_assert(sizeof(aggFinalLaunch) == 88, "size");
+static_assert(__builtin_offsetof(aggFinalLaunch, State) == 0, "offset");
+static_assert(__builtin_offsetof(aggFinalLaunch, Dst) == 8, "offset");
+static_assert(__builtin_offsetof(aggFinalLaunch, Bad) == 40, "offset");
+static_assert(__builtin_offsetof(aggFinalLaunch, Divisor) == 48, "offset");
+static_assert(__builtin_offsetof(aggFinalLaunch, Kind) == 56, "offset");
+static_assert(__builtin_offsetof(aggFinalLaunch, Form) == 60, "offset");
+static_assert(__builtin_offsetof(aggFinalLaunch, Width) == 64, "offset");
+static_assert(__builtin_offsetof(aggFinalLaunch, Float) == 68, "offset");
+static_assert(__builtin_offsetof(aggFinalLaunch, Average) == 72, "offset");
+static_assert(__builtin_offsetof(aggFinalLaunch, Total) == 76, "offset");
+static_assert(__builtin_offsetof(aggFinalLaunch, Real) == 80, "offset");
+
+struct copyArgs {
+  Ptr Dst;
+  Ptr Src;
+};
+static_assert(sizeof(copyArgs) == 16, "size");
+static_assert(__builtin_offsetof(copyArgs, Dst) == 0, "offset");
+static_assert(__builtin_offsetof(copyArgs, Src) == 8, "offset");
 
 struct ownArgs {
   Vec Src;
@@ -272,6 +334,87 @@ static_assert(sizeof(gatherArgs) == 72, "size");
 static_assert(__builtin_offsetof(gatherArgs, Dst) == 0, "offset");
 static_assert(__builtin_offsetof(gatherArgs, Src) == 32, "offset");
 static_assert(__builtin_offsetof(gatherArgs, Idx) == 64, "offset");
+
+struct tableColumn {
+  Vec Src;
+  Vec Dst;
+  u32 Form;
+  u32 Width;
+};
+static_assert(sizeof(tableColumn) == 72, "size");
+static_assert(__builtin_offsetof(tableColumn, Src) == 0, "offset");
+static_assert(__builtin_offsetof(tableColumn, Dst) == 32, "offset");
+static_assert(__builtin_offsetof(tableColumn, Form) == 64, "offset");
+static_assert(__builtin_offsetof(tableColumn, Width) == 68, "offset");
+
+struct groupLaunch {
+  Ptr Keys;
+  Ptr Hashes;
+  Ptr IDs;
+  Ptr Slots;
+  Ptr Count;
+  Ptr GroupKeys;
+  Ptr GroupHashes;
+  Ptr Columns;
+  u64 Mask;
+  u64 First;
+  u32 Many;
+  u32 _1;
+};
+static_assert(sizeof(groupLaunch) == 88, "size");
+static_assert(__builtin_offsetof(groupLaunch, Keys) == 0, "offset");
+static_assert(__builtin_offsetof(groupLaunch, Hashes) == 8, "offset");
+static_assert(__builtin_offsetof(groupLaunch, IDs) == 16, "offset");
+static_assert(__builtin_offsetof(groupLaunch, Slots) == 24, "offset");
+static_assert(__builtin_offsetof(groupLaunch, Count) == 32, "offset");
+static_assert(__builtin_offsetof(groupLaunch, GroupKeys) == 40, "offset");
+static_assert(__builtin_offsetof(groupLaunch, GroupHashes) == 48, "offset");
+static_assert(__builtin_offsetof(groupLaunch, Columns) == 56, "offset");
+static_assert(__builtin_offsetof(groupLaunch, Mask) == 64, "offset");
+static_assert(__builtin_offsetof(groupLaunch, First) == 72, "offset");
+static_assert(__builtin_offsetof(groupLaunch, Many) == 80, "offset");
+
+struct joinLaunch {
+  Vec Key;
+  Ptr Keys;
+  Ptr Hashes;
+  Ptr Skip;
+  Ptr Slots;
+  Ptr Next;
+  Ptr Columns;
+  Ptr Heads;
+  Ptr Low;
+  Ptr Probes;
+  Ptr Build;
+  Ptr Cursor;
+  u64 Mask;
+  u64 Span;
+  i64 Base;
+  u64 Cap;
+  u64 First;
+  u32 Many;
+  u32 Width;
+};
+static_assert(sizeof(joinLaunch) == 168, "size");
+static_assert(__builtin_offsetof(joinLaunch, Key) == 0, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Keys) == 32, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Hashes) == 40, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Skip) == 48, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Slots) == 56, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Next) == 64, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Columns) == 72, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Heads) == 80, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Low) == 88, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Probes) == 96, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Build) == 104, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Cursor) == 112, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Mask) == 120, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Span) == 128, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Base) == 136, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Cap) == 144, "offset");
+static_assert(__builtin_offsetof(joinLaunch, First) == 152, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Many) == 160, "offset");
+static_assert(__builtin_offsetof(joinLaunch, Width) == 164, "offset");
 
 struct hashArgs {
   Vec Src;

@@ -8,6 +8,25 @@ import (
 	"github.com/gpusql/gpusql/device"
 )
 
+//go:embed aggregate.ptx
+var ptxAggregate string
+
+var (
+	moduleAggregate = &device.Module{Name: "aggregate", PTX: ptxAggregate}
+
+	codeAggCount      = &device.Code{Module: moduleAggregate, Entry: "agg_count", Block: 256, Items: 1024}       // aggLaunch
+	codeAggMergeCount = &device.Code{Module: moduleAggregate, Entry: "agg_merge_count", Block: 256, Items: 1024} // aggLaunch
+	codeAggSum        = &device.Code{Module: moduleAggregate, Entry: "agg_sum", Block: 256, Items: 1024}         // aggLaunch
+	codeAggMergeSum   = &device.Code{Module: moduleAggregate, Entry: "agg_merge_sum", Block: 256, Items: 1024}   // aggLaunch
+	codeAggFloat      = &device.Code{Module: moduleAggregate, Entry: "agg_float", Block: 256, Items: 1024}       // aggLaunch
+	codeAggMergeFloat = &device.Code{Module: moduleAggregate, Entry: "agg_merge_float", Block: 256, Items: 1024} // aggLaunch
+	codeAggBest       = &device.Code{Module: moduleAggregate, Entry: "agg_best", Block: 256, Items: 1024}        // aggLaunch
+	codeAggMergeBest  = &device.Code{Module: moduleAggregate, Entry: "agg_merge_best", Block: 256, Items: 1024}  // aggLaunch
+	codeAggAny        = &device.Code{Module: moduleAggregate, Entry: "agg_any", Block: 256, Items: 1024}         // aggLaunch
+	codeAggMergeAny   = &device.Code{Module: moduleAggregate, Entry: "agg_merge_any", Block: 256, Items: 1024}   // aggLaunch
+	codeAggFinal      = &device.Code{Module: moduleAggregate, Entry: "agg_final", Block: 256, Items: 1024}       // aggFinalLaunch
+)
+
 //go:embed array.ptx
 var ptxArray string
 
@@ -83,6 +102,20 @@ var (
 	codeGatherValid     = &device.Code{Module: moduleGather, Entry: "gather_valid", Block: 256, Items: 1024}     // gatherArgs
 )
 
+//go:embed group.ptx
+var ptxGroup string
+
+var (
+	moduleGroup = &device.Module{Name: "group", PTX: ptxGroup}
+
+	codeGroupWord    = &device.Code{Module: moduleGroup, Entry: "group_word", Block: 256, Items: 1024}    // groupLaunch
+	codeGroupPair    = &device.Code{Module: moduleGroup, Entry: "group_pair", Block: 256, Items: 1024}    // groupLaunch
+	codeGroupColumns = &device.Code{Module: moduleGroup, Entry: "group_columns", Block: 256, Items: 1024} // groupLaunch
+	codeSlotWord     = &device.Code{Module: moduleGroup, Entry: "slot_word", Block: 256, Items: 1024}     // groupLaunch
+	codeSlotPair     = &device.Code{Module: moduleGroup, Entry: "slot_pair", Block: 256, Items: 1024}     // groupLaunch
+	codeSlotColumns  = &device.Code{Module: moduleGroup, Entry: "slot_columns", Block: 256, Items: 1024}  // groupLaunch
+)
+
 //go:embed hash.ptx
 var ptxHash string
 
@@ -104,6 +137,25 @@ var (
 	codeHashSpan = &device.Code{Module: moduleHash, Entry: "hash_span", Block: 256, Items: 1024} // hashArgs
 	codeHashStr  = &device.Code{Module: moduleHash, Entry: "hash_str", Block: 256, Items: 1024}  // hashArgs
 	codeHashZero = &device.Code{Module: moduleHash, Entry: "hash_zero", Block: 256, Items: 2048} // hashArgs
+)
+
+//go:embed join.ptx
+var ptxJoin string
+
+var (
+	moduleJoin = &device.Module{Name: "join", PTX: ptxJoin}
+
+	codeJoinBuildWord    = &device.Code{Module: moduleJoin, Entry: "join_build_word", Block: 256, Items: 1024}    // joinLaunch
+	codeJoinBuildPair    = &device.Code{Module: moduleJoin, Entry: "join_build_pair", Block: 256, Items: 1024}    // joinLaunch
+	codeJoinBuildColumns = &device.Code{Module: moduleJoin, Entry: "join_build_columns", Block: 256, Items: 1024} // joinLaunch
+	codeJoinProbeWord    = &device.Code{Module: moduleJoin, Entry: "join_probe_word", Block: 256, Items: 1024}    // joinLaunch
+	codeJoinProbePair    = &device.Code{Module: moduleJoin, Entry: "join_probe_pair", Block: 256, Items: 1024}    // joinLaunch
+	codeJoinProbeColumns = &device.Code{Module: moduleJoin, Entry: "join_probe_columns", Block: 256, Items: 1024} // joinLaunch
+	codeJoinRange        = &device.Code{Module: moduleJoin, Entry: "join_range", Block: 256, Items: 2048}         // joinLaunch
+	codeJoinBuildDirect  = &device.Code{Module: moduleJoin, Entry: "join_build_direct", Block: 256, Items: 1024}  // joinLaunch
+	codeJoinProbeDirect  = &device.Code{Module: moduleJoin, Entry: "join_probe_direct", Block: 256, Items: 1024}  // joinLaunch
+	codeJoinCount        = &device.Code{Module: moduleJoin, Entry: "join_count", Block: 256, Items: 1024}         // joinLaunch
+	codeJoinPairs        = &device.Code{Module: moduleJoin, Entry: "join_pairs", Block: 256, Items: 1024}         // joinLaunch
 )
 
 //go:embed pack.ptx
