@@ -65,10 +65,11 @@ INLINE void fetch(const fetchArgs &a, u64 n) {
         dst[row] = src[codes[r]];
       }
     }
-    const u32 rows = ballot(mine), ones = ballot(one);
-    if (lane() == 0 && rows != 0) {
-      u32 *w = valid + row / 32;
-      *w = rows == ~0u ? ones : (*w & ~rows) | ones;
+    const u32 ones = ballot(one);
+    if (lane() == 0 && row < end) {
+      // Bits of rows before are kept; those behind are nobody's yet.
+      const u32 kept = row < a.At ? valid[row / 32] & ((1u << (a.At - row)) - 1) : 0;
+      valid[row / 32] = kept | ones;
     }
   }
 }
