@@ -30,8 +30,8 @@ type aggShared struct {
 	spec *aggSpec
 
 	mu     sync.Mutex
-	tables []*aggTable // by grouping set
-	set    int         // what is given out next
+	tables []*aggTable // by grouping set, of each one or several with different groups
+	table  int         // what is given out next
 	at     int
 }
 
@@ -49,11 +49,11 @@ func (o *aggregate) Next(ctx context.Context) (*arrow.Batch, error) {
 	if err := o.state.once.do(func() error { return o.build(ctx) }); err != nil {
 		return nil, err
 	}
-	set, lo, hi := o.state.take(max(64, o.w.q.batchRows&^63))
+	table, lo, hi := o.state.take(max(64, o.w.q.batchRows&^63))
 	if lo == hi {
 		return nil, nil
 	}
-	return o.give(set, lo, hi)
+	return o.give(table, lo, hi)
 }
 
 // build reads the input.
@@ -84,21 +84,59 @@ func (o *aggregate) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range parts[1:] {
-		for i, t := range parts[0] {
-			if err := t.merge(o.w.stream, p[i]); err != nil {
-				return err
-			}
-			p[i].release()
+	for i := range st.spec.sets {
+		var of []*aggTable
+		for _, p := range parts {
+			of = append(of, p[i])
 		}
+		tables, err := o.merge(ctx, of, func(t *aggTable) { parts = append(parts, []*aggTable{t}) })
+		if err != nil {
+			return err
+		}
+		st.tables = append(st.tables, tables...)
 	}
-	for _, t := range parts[0] {
+	for _, t := range st.tables {
 		if err := t.settle(ctx, o.w.stream); err != nil {
 			return err
 		}
 	}
-	st.tables = parts[0]
 	return nil
+}
+
+// merge makes one table of those that the workers filled, or several that have
+// the groups of a part of all hashes each, and are told to made.
+func (o *aggregate) merge(ctx context.Context, tables []*aggTable, made func(*aggTable)) ([]*aggTable, error) {
+	spec, all := o.state.spec, 0
+	for _, t := range tables {
+		all += t.len()
+	}
+	// Two workers would read each other's groups for what one does as soon.
+	if len(tables) <= 2 || all < 2*kernels.PieceItems(o.w.stream) || !tables[0].splits() {
+		for _, t := range tables[1:] {
+			if err := tables[0].merge(o.w.stream, t, 0, 1); err != nil {
+				return nil, err
+			}
+			t.release()
+		}
+		return tables[:1], nil
+	}
+	out := make([]*aggTable, len(tables))
+	for i := range out {
+		out[i] = newAggTable(o.w.q.env, spec, tables[0].set)
+		made(out[i])
+	}
+	err := o.w.share(ctx, len(out), func(_ context.Context, w *worker, i int) error {
+		for _, t := range tables {
+			if err := out[i].merge(w.stream, t, i, len(out)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, t := range tables {
+		t.release()
+	}
+	return out, err
 }
 
 // fill is one worker's reading.
@@ -129,24 +167,24 @@ func (o *aggregate) fill(ctx context.Context, w *worker, op Operator, tables []*
 }
 
 // take gives out the next run of groups.
-func (st *aggShared) take(rows int) (set, lo, hi int) {
+func (st *aggShared) take(rows int) (table, lo, hi int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	for st.set < len(st.tables) {
-		n := st.tables[st.set].len()
+	for st.table < len(st.tables) {
+		n := st.tables[st.table].len()
 		if st.at < n {
-			set, lo, hi = st.set, st.at, min(n, st.at+rows)
+			table, lo, hi = st.table, st.at, min(n, st.at+rows)
 			st.at = hi
-			return set, lo, hi
+			return table, lo, hi
 		}
-		st.set, st.at = st.set+1, 0
+		st.table, st.at = st.table+1, 0
 	}
 	return 0, 0, 0
 }
 
-// give makes the batch of groups lo to hi of a grouping set.
-func (o *aggregate) give(set, lo, hi int) (*arrow.Batch, error) {
-	t := o.state.tables[set]
+// give makes the batch of groups lo to hi of a table.
+func (o *aggregate) give(table, lo, hi int) (*arrow.Batch, error) {
+	t := o.state.tables[table]
 	s, mem, n := o.w.stream, o.w.q.env.Memory, hi-lo
 	o.out.Rows, o.out.Columns = n, o.out.Columns[:0]
 	for i := range o.n.Groups {

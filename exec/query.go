@@ -269,6 +269,12 @@ func (w *worker) runWide(ctx context.Context, n planner.Node, width int, body fu
 	if width <= 1 {
 		return w.drain(ctx, n, body)
 	}
+	return w.share(ctx, width, func(ctx context.Context, w *worker, _ int) error { return w.drain(ctx, n, body) })
+}
+
+// share has body run by several workers, which it tells apart by number. It
+// returns when all have ended, as run does.
+func (w *worker) share(ctx context.Context, width int, body func(ctx context.Context, w *worker, i int) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	errs := make([]error, width)
@@ -277,7 +283,8 @@ func (w *worker) runWide(ctx context.Context, n planner.Node, width int, body fu
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			if errs[i] = w.q.runOne(ctx, n, body); errs[i] != nil {
+			errs[i] = w.q.work(ctx, func(w *worker) error { return body(ctx, w, i) })
+			if errs[i] != nil {
 				cancel()
 			}
 		}()
@@ -287,14 +294,19 @@ func (w *worker) runWide(ctx context.Context, n planner.Node, width int, body fu
 }
 
 // runOne is one worker's share of run.
-func (q *query) runOne(ctx context.Context, n planner.Node, body func(context.Context, *worker, Operator) error) (err error) {
+func (q *query) runOne(ctx context.Context, n planner.Node, body func(context.Context, *worker, Operator) error) error {
+	return q.work(ctx, func(w *worker) error { return w.drain(ctx, n, body) })
+}
+
+// work has body run by a new worker. A panic in it is its error.
+func (q *query) work(ctx context.Context, body func(*worker) error) (err error) {
 	defer recoverTo(&err)
 	w, err := q.newWorker(ctx.Err)
 	if err != nil {
 		return err
 	}
 	defer q.release(w)
-	return w.drain(ctx, n, body)
+	return body(w)
 }
 
 // drain makes a worker's operator for n, has body read it, and closes it, even

@@ -76,9 +76,9 @@ func configs(t *testing.T, f func(t *testing.T, c config)) {
 // run gives the result of a node as lines, and checks that nothing leaks.
 func run(t *testing.T, n planner.Node, c config) ([]string, error) {
 	t.Helper()
-	d := device.NewCPU(device.CPUOptions{Streams: 2})
+	d := device.NewCPU(device.CPUOptions{Streams: 2, BatchRows: c.batch})
 	mem := device.NewScope(d, device.ScopeOptions{Name: "query"})
-	env := &exec.Env{Device: d, Memory: mem, Workers: 2, BatchRows: c.batch, HashZero: c.hashZero, Now: time.Unix(0, 0), Zone: time.UTC}
+	env := &exec.Env{Device: d, Memory: mem, Workers: 4, BatchRows: c.batch, HashZero: c.hashZero, Now: time.Unix(0, 0), Zone: time.UTC}
 	op, err := exec.Open(env, &planner.Plan{Root: n})
 	require.NoError(t, err)
 	s, err := d.NewStream()
@@ -440,12 +440,39 @@ func TestParallel(t *testing.T) {
 		f.Col = planner.ColDef{ID: planner.ColumnID(310 + i), Type: []sqltype.Type{sqltype.Int64, sqltype.Int64, sqltype.Int64, sqltype.Varchar, sqltype.Int64, sqltype.Int64, sqltype.Decimal(38, 0)}[i]}
 		a.Aggs = append(a.Aggs, f)
 	}
+	each := func(by ...int) *planner.Aggregate { // a group is a row: tables are merged in parts
+		e := &planner.Aggregate{Input: in}
+		for i, c := range by {
+			e.Groups = append(e.Groups, planner.NamedExpr{Col: planner.ColDef{ID: planner.ColumnID(500 + i), Type: tableTypes[c]}, Expr: ref(1, c)})
+		}
+		e.Aggs = a.Aggs[1:5]
+		return e
+	}
 	full := &planner.Join{Kind: planner.Full, Left: in, Right: tab[:50].node(400),
 		Keys: []planner.JoinKey{{Left: ref(1, 2), Right: ref(400, 2)}}}
 	for range 20 {
 		got, err := run(t, a, config{batch: 3})
 		require.NoError(t, err)
 		sameLines(t, naiveGroups(tab, []int{1}), got)
+		for _, by := range [][]int{{2}, {2, 0}, {1, 2}} {
+			for _, c := range []config{{batch: 3}, {3, true}} {
+				got, err = run(t, each(by...), c)
+				require.NoError(t, err)
+				var want []string
+				for _, row := range tab {
+					var cells []sqltype.Datum
+					for _, c := range by {
+						cells = append(cells, row[c])
+					}
+					count := sqltype.NewInt64(1)
+					if row[0].Null {
+						count = sqltype.NewInt64(0)
+					}
+					want = append(want, line(append(cells, count, row[0], row[1], row[2])...))
+				}
+				sameLines(t, want, got)
+			}
+		}
 		got, err = run(t, full, config{batch: 3})
 		require.NoError(t, err)
 		require.Len(t, got, 400)

@@ -69,6 +69,7 @@ type aggArgs struct {
 	AggInput
 	State device.Ptr
 	From  device.Ptr // merge: the states to add
+	Rows  device.Ptr // merge: which of them, 0: as they come
 	Op    AggKind
 	Phys  sqltype.Phys
 	Fail  *error
@@ -88,10 +89,11 @@ func (a Agg) Update(s device.Stream, state device.Ptr, in AggInput, n int) error
 	return err
 }
 
-// Merge adds n states at from to those of their groups ids.
-func (a Agg) Merge(s device.Stream, state, from, ids device.Ptr, n int, heap *Heap) error {
+// Merge adds n states at from, those that rows names (0: as they come), to those
+// of their groups ids.
+func (a Agg) Merge(s device.Stream, state, from, rows, ids device.Ptr, n int, heap *Heap) error {
 	var fail error
-	err := device.Launch(s, aggMerge, n, aggArgs{AggInput: AggInput{IDs: ids, Heap: heap}, State: state, From: from, Op: a.Kind, Phys: a.Phys, Fail: &fail})
+	err := device.Launch(s, aggMerge, n, aggArgs{AggInput: AggInput{IDs: ids, Heap: heap}, State: state, From: from, Rows: rows, Op: a.Kind, Phys: a.Phys, Fail: &fail})
 	if err == nil {
 		err = fail
 	}
@@ -411,62 +413,68 @@ func (s *pairState) merge(o pairState) {
 	s.n = n
 }
 
-func aggMergeHost(a *aggArgs, lo, hi int) {
-	ids := device.View[uint32](a.IDs, hi)
-	id := func(i int) int {
-		if ids == nil {
-			return 0
+// mergeStates merges states by a function of their kind, until it reports false.
+func mergeStates[S any](a *aggArgs, n int, merge func(to, from *S) bool) {
+	ids, rows := a.ids(n), device.View[uint32](a.Rows, n)
+	from, state := device.View[S](a.From, maxRows), device.View[S](a.State, maxRows)
+	for i := range n {
+		to, row := 0, i
+		if ids != nil {
+			to = int(ids[i])
 		}
-		return int(ids[i])
+		if rows != nil {
+			row = int(rows[i])
+		}
+		if !merge(&state[to], &from[row]) {
+			return
+		}
 	}
+}
+
+func aggMergeHost(a *aggArgs, _, n int) {
 	switch a.Op {
 	case AggCount:
-		from, state := device.View[uint64](a.From, hi), device.View[uint64](a.State, maxRows)
-		for i, v := range from {
-			state[id(i)] += v
-		}
+		mergeStates(a, n, func(to, from *uint64) bool {
+			*to += *from
+			return true
+		})
 	case AggSum:
-		from, state := device.View[sumState](a.From, hi), device.View[sumState](a.State, maxRows)
-		for i := range from {
-			state[id(i)].add(from[i].lo, from[i].hi, from[i].n)
-		}
+		mergeStates(a, n, func(to, from *sumState) bool {
+			to.add(from.lo, from.hi, from.n)
+			return true
+		})
 	case AggSumFloat:
-		from, state := device.View[floatState](a.From, hi), device.View[floatState](a.State, maxRows)
-		for i := range from {
-			state[id(i)].sum += from[i].sum
-			state[id(i)].n += from[i].n
-		}
+		mergeStates(a, n, func(to, from *floatState) bool {
+			to.sum += from.sum
+			to.n += from.n
+			return true
+		})
 	case AggProduct:
-		from, state := device.View[floatState](a.From, hi), device.View[floatState](a.State, maxRows)
-		for i := range from {
-			if from[i].n > 0 {
-				state[id(i)].multiply(from[i].sum, from[i].n)
+		mergeStates(a, n, func(to, from *floatState) bool {
+			if from.n > 0 {
+				to.multiply(from.sum, from.n)
 			}
-		}
+			return true
+		})
 	case AggMin, AggMax, AggFirst:
-		from, state := device.View[cell](a.From, hi), device.View[cell](a.State, maxRows)
-		for i := range from {
-			if from[i].seen != 0 && !a.offer(&state[id(i)], from[i].v) {
-				return
-			}
-		}
+		mergeStates(a, n, func(to, from *cell) bool { return from.seen == 0 || a.offer(to, from.v) })
 	case AggBitAnd, AggBitOr, AggBitXor:
-		from, state := device.View[bitState](a.From, hi), device.View[bitState](a.State, maxRows)
-		for i := range from {
-			if from[i].seen != 0 {
-				state[id(i)].add(a.Op, from[i].v)
+		mergeStates(a, n, func(to, from *bitState) bool {
+			if from.seen != 0 {
+				to.add(a.Op, from.v)
 			}
-		}
+			return true
+		})
 	case AggMoments:
-		from, state := device.View[momentState](a.From, hi), device.View[momentState](a.State, maxRows)
-		for i := range from {
-			state[id(i)].merge(from[i])
-		}
+		mergeStates(a, n, func(to, from *momentState) bool {
+			to.merge(*from)
+			return true
+		})
 	case AggPairs:
-		from, state := device.View[pairState](a.From, hi), device.View[pairState](a.State, maxRows)
-		for i := range from {
-			state[id(i)].merge(from[i])
-		}
+		mergeStates(a, n, func(to, from *pairState) bool {
+			to.merge(*from)
+			return true
+		})
 	default:
 		panic(fmt.Sprintf("kernels: aggregate %d", a.Op))
 	}

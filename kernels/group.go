@@ -253,6 +253,16 @@ func (g *Groups) rehash(s device.Stream, slots int) error {
 	})
 }
 
+// Hashes are the hashes of groups lo to hi; scratch has room for them, and is
+// used when the table does not keep any.
+func (g *Groups) Hashes(s device.Stream, lo, hi int, scratch device.Ptr) (device.Ptr, error) {
+	if g.direct.off {
+		return g.hashes.Ptr() + device.Ptr(8*lo), nil
+	}
+	keys := g.packed.Ptr() + device.Ptr(lo*g.layout.Width())
+	return scratch, g.layout.Hash(s, nil, keys, hi-lo, scratch, g.zero)
+}
+
 // Key writes column i of the keys of groups lo to hi to dst, which has a
 // bitmap. lo is a multiple of 64. Strings view the table's memory.
 func (g *Groups) Key(s device.Stream, i, lo, hi int, dst Vec) error {
