@@ -14,7 +14,7 @@ func (t *tree[W]) Check(device.Stream) error {
 	defer t.mu.Unlock()
 	c := checker[W]{t: t, pages: page.Slots(t.pages)}
 	if t.root.height > 0 {
-		if err := c.node(t.root.top, 0, nil, true); err != nil {
+		if err := c.node(t.root.top, 0, nil); err != nil {
 			return err
 		}
 	}
@@ -32,16 +32,13 @@ type checker[W word] struct {
 }
 
 // node checks a node at a depth, whose entries are not below low.
-func (c *checker[W]) node(number page.Number, depth int, low *place, rightmost bool) error {
+func (c *checker[W]) node(number page.Number, depth int, low *place) error {
 	t, l := c.t, c.t.layout
 	n := nodeAt(c.pages, number)
 	lim := t.limits(depth)
 	count := n.len()
 	if count < 1 || count > n.cap() || int32(n.cap()) > lim.most {
 		return fmt.Errorf("btree: page %d at depth %d has %d of %d", number, depth, count, n.cap())
-	}
-	if int32(count) < lim.least && depth > 0 && !rightmost {
-		return fmt.Errorf("btree: page %d at depth %d has only %d", number, depth, count)
 	}
 	if n.birth() > t.root.seq {
 		return fmt.Errorf("btree: page %d is of Apply %d, and the last one is %d", number, n.birth(), t.root.seq)
@@ -63,7 +60,7 @@ func (c *checker[W]) node(number page.Number, depth int, low *place, rightmost b
 				return fmt.Errorf("btree: separator %d of page %d is not above the entry before it", i, number)
 			}
 		}
-		if err := c.node(kid, depth+1, bound, rightmost && i == count-1); err != nil {
+		if err := c.node(kid, depth+1, bound); err != nil {
 			return err
 		}
 	}

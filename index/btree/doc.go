@@ -15,8 +15,10 @@
 //
 //  1. Entries ascend by (key, row), within leaves and over them; leaves are all at
 //     one depth. A separator is above the entry before it, not above the one after.
-//  2. A node has a quarter of what fits at least, but for those on the tree's right
-//     edge and for what was left alone under its parent.
+//  2. A node that a batch leaves with less than a quarter of what fits is joined
+//     with its neighbours under the same parent; inner nodes have two children at
+//     least. Small nodes are the last of a level, and what was alone under a
+//     parent that was joined itself: at most one for each parent that went.
 //  3. Words behind a node's last are the greatest there is; line 0 has the first
 //     word of each other line (node.go).
 //  4. A node that is born after the newest held epoch is nobody's but the
