@@ -88,11 +88,12 @@
 //
 //	addTo = &device.Kernel[addArgs]{Name: "add_to", Code: codeAddTo, Host: ...}
 //
-// 5. Test it by devicetest.Each at stepSizes: on the CPU, on the emulator
-// (package kernels/simt: the same .cu, compiled by g++, each thread a fiber, in
-// an order drawn from GPUSQL_SIMT_SEED) and on a GPU where there is one. What
-// uses atomics is worth another seed or two: GPUSQL_SIMT_SEED=7 go test -count=1
-// ./kernels -run X.
+// 5. Test it by agree (device_test.go) at stepSizes, which compares with the CPU
+// what the emulator (package kernels/simt: the same .cu, compiled by g++, each
+// thread a fiber, in an order drawn from GPUSQL_SIMT_SEED) and a GPU, where there
+// is one, return. What uses atomics or barriers is worth other seeds and a look
+// for races: GPUSQL_SIMT_RACES=1 GPUSQL_SIMT_SEED=7 go test -count=1 ./kernels
+// -run X. A benchmark beside those of step_bench_test.go states its GB/s on a GPU.
 //
 // A kernel that fails says so to its stream: it takes Stream.Status() as a field
 // of its argument, calls fail(a.Status, StatusFull, __LINE__, ...) and goes on
