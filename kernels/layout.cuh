@@ -564,6 +564,28 @@ static_assert(__builtin_offsetof(sequenceArgs, Out) == 0, "offset");
 static_assert(__builtin_offsetof(sequenceArgs, First) == 8, "offset");
 static_assert(__builtin_offsetof(sequenceArgs, Step) == 16, "offset");
 
+typedef u32 sortPart;
+constexpr u32 partLength = 4294967295u;
+constexpr u32 partNull = 4294967294u;
+
+struct sortLaunch {
+  Vec Src;
+  Ptr Rows;
+  Ptr Out;
+  u32 Form;
+  u32 Word;
+  u32 Desc;
+  u32 NullsFirst;
+};
+static_assert(sizeof(sortLaunch) == 64, "size");
+static_assert(__builtin_offsetof(sortLaunch, Src) == 0, "offset");
+static_assert(__builtin_offsetof(sortLaunch, Rows) == 32, "offset");
+static_assert(__builtin_offsetof(sortLaunch, Out) == 40, "offset");
+static_assert(__builtin_offsetof(sortLaunch, Form) == 48, "offset");
+static_assert(__builtin_offsetof(sortLaunch, Word) == 52, "offset");
+static_assert(__builtin_offsetof(sortLaunch, Desc) == 56, "offset");
+static_assert(__builtin_offsetof(sortLaunch, NullsFirst) == 60, "offset");
+
 struct View {
   u64 Lo;
   u64 Hi;

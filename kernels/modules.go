@@ -245,3 +245,13 @@ var (
 
 	codeSequence = &device.Code{Module: moduleSequence, Entry: "sequence", Block: 256, Items: 2048} // sequenceArgs
 )
+
+//go:embed sort.ptx
+var ptxSort string
+
+var (
+	moduleSort = &device.Module{Name: "sort", PTX: ptxSort}
+
+	codeSortWords   = &device.Code{Module: moduleSort, Entry: "sort_words", Block: 256, Items: 1024}   // sortLaunch
+	codeSortLongest = &device.Code{Module: moduleSort, Entry: "sort_longest", Block: 256, Items: 2048} // sortLaunch
+)

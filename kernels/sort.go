@@ -21,9 +21,13 @@ type SortColumn struct {
 
 // sortPart is what a pass of a sort looks at: a word of a column's values, or
 // what tells apart values of equal words.
+//
+//gpu:layout
 type sortPart uint32
 
 // The words of a value are 0, 1, ...
+//
+//gpu:layout
 const (
 	partLength sortPart = 1<<32 - 1 - iota // of strings that are equal but for zeros at the end
 	partNull                               // whether there is a value
@@ -65,6 +69,9 @@ func SortBytes(n int) int { return 32*n + spreadTables(n) + (n/64+2)*(8+tieBytes
 func Sort(s device.Stream, cols []SortColumn, n int, rows, scratch device.Ptr) error {
 	if n == 0 {
 		return nil
+	}
+	if !s.Device().Traits().HostBytes {
+		return sortDevice(s, cols, n, rows, scratch)
 	}
 	p := &sorter{s: s, spread: spreader{s: s, piece: PieceItems(s)}}
 	a := sortArgs{Columns: cols, Pairs: scratch, Rows: rows, Piece: int64(p.spread.piece)}
