@@ -9,9 +9,9 @@ import (
 )
 
 // smallBatch is the most entries of an Apply that may change nodes in place
-// while new snapshots wait: some milliseconds. A larger one writes all it
+// while new snapshots wait: some 20 ms at most. A larger one writes all it
 // changes anew, which costs it little, for it changes much of a leaf at once.
-const smallBatch = 1 << 14
+const smallBatch = 1 << 16
 
 // splitItems is the fewest items or leaves that are worth a core of their own.
 const splitItems = 1024
