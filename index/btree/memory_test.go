@@ -43,7 +43,10 @@ func TestMemoryComesBack(t *testing.T) {
 				require.NoError(t, err)
 				held = append(held, sn)
 			}
-			apply(index.Delete, 0, 30000)
+			const large = smallBatch + 5000 // everything is written anew
+			apply(index.Insert, 0, large)
+			require.EqualValues(t, large, x.Stats().Entries)
+			apply(index.Delete, 0, large)
 			require.Zero(t, x.Stats().Entries)
 			for len(held) > 0 {
 				i := rnd.IntN(len(held))
