@@ -179,6 +179,7 @@ func (c *Conn) tableOf(r catalog.Reader, s *parser.CreateTable) (*catalog.Table,
 	}
 	primary := 0
 	for _, x := range t.Indexes {
+		x.Kind = c.settings.indexKind
 		if x.Primary {
 			primary++
 		}
@@ -286,6 +287,9 @@ func (c *Conn) createIndex(ctx context.Context, s *parser.CreateIndex) (*Rows, e
 		x, err := indexOf(t, s)
 		if err != nil {
 			return err
+		}
+		if x.Kind == "" {
+			x.Kind = c.settings.indexKind
 		}
 		_, err = tx.CreateIndex(ctx, t, x)
 		return err

@@ -147,7 +147,9 @@ func (c *Conn) bind(r catalog.Reader, s parser.Statement) (*planner.Plan, error)
 }
 
 // indexRules are the rules that answer from indexes.
-func indexRules() []string { return []string{"index_access", "lookup_join"} }
+func indexRules() []string {
+	return []string{"index_access", "index_bitmap", "index_count", "index_extreme", "index_order", "lookup_join", "semi_lookup"}
+}
 
 // fitArguments makes the parameters of a plan of a call's arguments. misfit
 // reports that a parameter's type would change an argument.

@@ -30,6 +30,7 @@ type settings struct {
 	morsel      int      // rows a batch; 0: the device's number
 	hashZero    bool
 	useIndexes  bool
+	indexKind   string // of indexes without USING; empty: the database's
 	dialect     dialect
 	timezone    string
 	path        []string // schemas
@@ -64,8 +65,8 @@ func settingList() []setting {
 			func(s *settings, v string) error { return setBytes(&s.gpuMemory, "gpu_memory_limit", v) }},
 		{"hash", "auto, or zero to have all hashes collide (for tests)",
 			func(s *settings) string { return word(s.hashZero, "zero", "auto") }, setHash},
-		{"index", "auto, or none to answer without indexes",
-			func(s *settings) string { return word(s.useIndexes, "auto", "none") }, setIndex},
+		{"index", "auto, or the kind of new indexes without USING: btree, lsm or mvcc; none to answer without indexes",
+			func(s *settings) string { return word(s.useIndexes, word(s.indexKind != "", s.indexKind, "auto"), "none") }, setIndex},
 		{"memory_limit", "the most memory that a query may use, such as 512MB; 0 for no limit of its own",
 			func(s *settings) string { return strconv.FormatInt(s.memoryLimit, 10) },
 			func(s *settings, v string) error { return setBytes(&s.memoryLimit, "memory_limit", v) }},
@@ -191,13 +192,16 @@ func setHash(s *settings, v string) error {
 }
 
 func setIndex(s *settings, v string) error {
-	switch strings.ToLower(v) {
+	v = strings.ToLower(v)
+	switch v {
 	case "auto":
-		s.useIndexes = true
+		s.useIndexes, s.indexKind = true, ""
+	case "btree", "lsm", "mvcc":
+		s.useIndexes, s.indexKind = true, v
 	case "none":
 		s.useIndexes = false
 	default:
-		return badValue("index", v, "auto or none")
+		return badValue("index", v, "auto, btree, lsm, mvcc or none")
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func TestSettings(t *testing.T) {
 		{"hash", "zero", "zero", ""},
 		{"hash", "one", "", "want auto or zero"},
 		{"index", "none", "none", ""},
-		{"index", "some", "", "want auto or none"},
+		{"index", "some", "", "want auto, btree, lsm, mvcc or none"},
 		{"dialect", "mysql", "mysql", ""},
 		{"dialect", "klingon", "", "want gpusql or mysql"},
 		{"timezone", "utc", "UTC", ""},

@@ -60,6 +60,8 @@ type Data interface {
 	// Reverse), of each at most its Limit when that is > 0. Only rows that the
 	// statement sees are given.
 	Seek(ctx context.Context, s device.Stream, t *catalog.Table, ix *catalog.Index, r []Range, rows []int64) ([]int64, error)
+	// Count is how many rows Seek would give for one range.
+	Count(ctx context.Context, s device.Stream, t *catalog.Table, ix *catalog.Index, r []Range) (int64, error)
 	// Probe looks up each of the n rows of keys, one column for each of the
 	// first len(keys) columns of ix, and appends to probe and rows, for each
 	// match, the key's number and the id of the row. A NULL key has none.

@@ -2,6 +2,8 @@ package exec
 
 import (
 	"context"
+	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
@@ -13,16 +15,31 @@ import (
 
 // indexScan reads the rows of a table whose keys lie in the ranges of an
 // Access: the index gives row ids, and the rows are fetched by id.
+//
+//	Ranges ─ Seek ─▶ ids ─▶ by id, unless they are Ordered ─ fetch ─▶ filter
+//	Union, Both ─ Seek each ─▶ ids that one has, or all have ──┘
+//	Ordered with a filter: ids some at a time, for a limit may be above
 type indexScan struct {
 	w     *worker
 	n     *planner.Scan
 	snap  arrow.Snap
 	rows  []int64 // found and not yet given
+	given int     // of an Ordered scan, found so far
+	most  int     // that were asked for; 0: all
 	found bool
+	count int64 // of Count, not yet given
 	fetch *fetcher
 	pred  *predicate
 	out   gathered
 }
+
+// orderedRows is how many rows an ordered scan with a filter asks for first, and
+// orderedGrowth how many times more each time: the index is asked from the
+// beginning, which costs it a share of the last answer.
+const (
+	orderedRows   = 1 << 10
+	orderedGrowth = 8
+)
 
 func newIndexScan(w *worker, n *planner.Scan) (Operator, error) {
 	snap, err := w.q.env.Data.Snap(n.Table)
@@ -30,6 +47,9 @@ func newIndexScan(w *worker, n *planner.Scan) (Operator, error) {
 		return nil, err
 	}
 	s := &indexScan{w: w, n: n, snap: snap, out: gathered{mem: w.q.env.Memory}}
+	if a := n.Access; a.Ordered && a.Limit == 0 && n.Filter != nil && len(a.Ranges) == 1 {
+		s.most = orderedRows
+	}
 	cols := append(append([]planner.ColDef{}, n.Columns...), n.Fetch...)
 	s.fetch = newFetcher(w, n, cols)
 	if n.Filter != nil {
@@ -40,39 +60,93 @@ func newIndexScan(w *worker, n *planner.Scan) (Operator, error) {
 	return s, nil
 }
 
-// seek asks the index for all ranges at once.
-func (s *indexScan) seek(ctx context.Context) error {
+// seek asks the index, or all of them, for all ranges at once.
+func (s *indexScan) seek(ctx context.Context) (err error) {
 	a := s.n.Access
-	ranges := make([]Range, 0, len(a.Ranges))
-	for i := range a.Ranges {
-		r, empty, err := s.w.keyRange(&a.Ranges[i])
+	switch {
+	case a.Count:
+		ranges, err := s.ranges(a)
 		if err != nil {
 			return err
 		}
-		if !empty {
-			r.Reverse, r.Limit = a.Reverse, a.Limit
-			ranges = append(ranges, r)
+		s.count, err = s.w.q.env.Data.Count(ctx, s.w.stream, s.n.Table, a.Index, ranges)
+		return err
+	case a.Union != nil:
+		for _, p := range a.Union {
+			if s.rows, err = s.ids(ctx, p, s.rows); err != nil {
+				return err
+			}
 		}
-	}
-	var err error
-	s.rows, err = s.w.q.env.Data.Seek(ctx, s.w.stream, s.n.Table, a.Index, ranges, s.rows)
-	if len(a.Ranges) > 1 { // ranges may overlap: IN (1, 1)
-		s.rows = unseen(s.rows)
+		s.rows = distinct(s.rows)
+	case a.Both != nil:
+		for i, p := range a.Both {
+			rows, err := s.ids(ctx, p, nil)
+			if err != nil {
+				return err
+			}
+			if rows = distinct(rows); i > 0 {
+				rows = common(s.rows, rows)
+			}
+			s.rows = rows
+		}
+	case a.Ordered:
+		s.rows, err = s.ids(ctx, a, s.rows[:0])
+		all := len(s.rows)
+		s.rows = s.rows[min(s.given, all):]
+		if s.given = all; all < s.most || s.most > math.MaxInt32/orderedGrowth {
+			s.most = 0 // there are no more
+		}
+	default:
+		s.rows, err = s.ids(ctx, a, s.rows)
+		s.rows = distinct(s.rows)
 	}
 	return err
 }
 
-// unseen drops rows that come a second time.
-func unseen(rows []int64) []int64 {
-	seen := make(map[int64]bool, len(rows))
-	keep := rows[:0]
-	for _, r := range rows {
-		if !seen[r] {
-			seen[r] = true
-			keep = append(keep, r)
+// ranges are the ranges of an access, those that are empty left out.
+func (s *indexScan) ranges(a *planner.Access) ([]Range, error) {
+	ranges := make([]Range, 0, len(a.Ranges))
+	for i := range a.Ranges {
+		r, empty, err := s.w.keyRange(&a.Ranges[i])
+		if err != nil {
+			return nil, err
+		}
+		if !empty {
+			r.Reverse, r.Limit = a.Reverse, max(a.Limit, int64(s.most))
+			ranges = append(ranges, r)
 		}
 	}
-	return keep
+	return ranges, nil
+}
+
+// ids appends the ids that an index finds.
+func (s *indexScan) ids(ctx context.Context, a *planner.Access, rows []int64) ([]int64, error) {
+	ranges, err := s.ranges(a)
+	if err != nil {
+		return rows, err
+	}
+	return s.w.q.env.Data.Seek(ctx, s.w.stream, s.n.Table, a.Index, ranges, rows)
+}
+
+// distinct sorts ids, so that they are fetched a segment at a time, and drops
+// those that came twice: ranges may overlap, as of IN (1, 1).
+func distinct(rows []int64) []int64 {
+	slices.Sort(rows)
+	return slices.Compact(rows)
+}
+
+// common are the ids in both of two sorted lists, in place of the first.
+func common(a, b []int64) []int64 {
+	out := a[:0]
+	for _, x := range a {
+		for len(b) > 0 && b[0] < x {
+			b = b[1:]
+		}
+		if len(b) > 0 && b[0] == x {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // keyRange computes a range's values; one with a NULL is empty.
@@ -106,15 +180,31 @@ func (s *indexScan) Next(ctx context.Context) (*arrow.Batch, error) {
 	if !s.found {
 		s.found = true
 		if !s.w.q.claim(s.n, s) {
+			s.most = 0
 			return nil, nil
 		}
 		if err := s.seek(ctx); err != nil {
 			return nil, err
 		}
 	}
-	for len(s.rows) > 0 {
+	if n := min(s.count, int64(s.w.q.batchRows)); n > 0 {
+		s.count -= n
+		s.out.reset(0, int(n))
+		return &s.out.out, nil
+	}
+	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if len(s.rows) == 0 {
+			if s.most == 0 {
+				return nil, nil
+			}
+			s.most *= orderedGrowth
+			if err := s.seek(ctx); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		n := min(len(s.rows), s.w.q.batchRows)
 		b, err := s.fetch.rows(&s.snap, s.rows[:n])
@@ -126,7 +216,6 @@ func (s *indexScan) Next(ctx context.Context) (*arrow.Batch, error) {
 			return b, err
 		}
 	}
-	return nil, nil
 }
 
 // filter applies what the index does not know, and drops the columns that only

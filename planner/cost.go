@@ -343,6 +343,7 @@ const (
 	costOut    = 0.5   // a row made
 	costSeek   = 100.0 // a descent in an index
 	costFetch  = 20.0  // a row read by its id
+	costEntry  = 4.0   // an entry of an index, and whether its row is seen
 	costNested = 0.25  // a pair compared without keys
 )
 
@@ -361,7 +362,7 @@ func (m *costModel) own(n Node) float64 {
 	switch n := n.(type) {
 	case *Scan:
 		if n.Access != nil {
-			return costSeek*float64(max(len(n.Access.Ranges), 1)) + costFetch*rows
+			return n.Access.cost(rows)
 		}
 		return costScan * m.reader.Stats(n.Table.ID).Rows
 	case *Filter:
@@ -385,6 +386,18 @@ func (m *costModel) own(n Node) float64 {
 		return costGroup * (m.rows(n.Left) + m.rows(n.Right))
 	}
 	return costOut * rows
+}
+
+// cost is that of finding rows.
+func (a *Access) cost(rows float64) float64 {
+	seek := costSeek * float64(max(len(a.Ranges), 1))
+	for _, p := range append(a.Union[:len(a.Union):len(a.Union)], a.Both...) {
+		seek += costSeek * float64(len(p.Ranges))
+	}
+	if a.Count {
+		return seek + costEntry*rows
+	}
+	return seek + costFetch*rows
 }
 
 func sortCost(rows, kept float64) float64 { return costSort * rows * math.Log2(kept+2) }

@@ -219,10 +219,34 @@ func (e *explainer) scan(n *Scan) string {
 	head := "scan " + n.Table.Name
 	access := ""
 	if a := n.Access; a != nil {
-		head = "index_scan " + n.Table.Name + " by " + a.Index.Name
-		access = e.access(a)
+		head = "index_scan " + n.Table.Name + e.through(a)
+		if a.Index != nil {
+			access = e.access(a)
+		}
 	}
 	return join(head, e.columns(n.Columns), access, e.labelled("filter: ", n.Filter))
+}
+
+// through names the indexes of an access, and their kinds.
+func (e *explainer) through(a *Access) string {
+	if a.Index != nil {
+		if a.Index.Kind == "" {
+			return " by " + a.Index.Name
+		}
+		return " by " + a.Index.Name + " (" + a.Index.Kind + ")"
+	}
+	parts, word := a.Union, " or"
+	if parts == nil {
+		parts, word = a.Both, " and"
+	}
+	out := ""
+	for i, p := range parts {
+		if i > 0 {
+			out += word
+		}
+		out += e.through(p) + " " + e.access(p)
+	}
+	return out
 }
 
 // access is what is read of an index.
@@ -246,6 +270,9 @@ func (e *explainer) access(a *Access) string {
 	}
 	if a.Limit > 0 {
 		out += fmt.Sprintf(" limit %d", a.Limit)
+	}
+	if a.Count {
+		out += " count"
 	}
 	return strings.TrimSpace(out)
 }

@@ -47,13 +47,18 @@ type Scan struct {
 // RowIDColumn stands in Scan.Source for the row id, a BIGINT.
 const RowIDColumn = -1
 
-// Access reads a table through an index: rows whose key is in one of Ranges.
+// Access reads a table through an index: rows whose key is in one of Ranges; or
+// through several, those that one of Union or all of Both find.
 type Access struct {
 	Index   *catalog.Index
 	Ranges  []KeyRange
 	Ordered bool // rows must come in index order (then at most Limit of them, if > 0)
 	Reverse bool
 	Limit   int64
+	// Count: only the number of rows is wanted. The scan has no columns and no
+	// filter, and one range.
+	Count       bool
+	Union, Both []*Access // of Index and Ranges alone
 }
 
 // KeyRange is a range of index keys: the first len(Prefix) key columns equal

@@ -107,8 +107,13 @@ var rules = [...]rule{
 	{"push_limit", false, hasLimit, sure((*optimizer).pushLimit)},
 	{"top_n", false, hasLimit, sure((*optimizer).topN)},
 	{"prune_columns", false, hasScan | hasJoin, sure((*optimizer).pruneColumns)},
+	{"index_extreme", false, hasScan, sure((*optimizer).indexExtreme)},
+	{"index_count", false, hasScan, sure((*optimizer).indexCount)},
+	{"index_order", false, hasScan, sure((*optimizer).indexOrder)},
+	{"index_bitmap", false, hasFilter, sure((*optimizer).indexBitmap)},
 	{"index_access", false, hasScan, sure((*optimizer).indexAccess)},
 	{"join_keys", true, hasJoin, sure((*optimizer).joinKeys)},
+	{"semi_lookup", false, hasJoin, sure((*optimizer).semiLookup)},
 	{"lookup_join", false, hasJoin, sure((*optimizer).lookupJoin)},
 	{"build_side", false, hasJoin, sure((*optimizer).buildSide)},
 }

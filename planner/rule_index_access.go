@@ -9,31 +9,20 @@ import (
 )
 
 // index_access reads a table through an ordered index where the filter fixes
-// enough of its first key columns, or where the index has the order of a top-n.
+// enough of its first key columns: single keys and IN lists as one batch of
+// lookups, ranges, the beginning of a LIKE, and any of these behind a prefix of
+// columns that are fixed.
 //
 // It pays when few rows are wanted: a scan reads all of them. A row read by its
 // number costs more than one that is scanned, so the estimate decides; an
 // equality with a whole unique key always pays.
 //
 // It would be wrong to forget a condition that a range of keys holds only in
-// part: all conditions but exact equalities stay in the filter. And a limit can
-// only be given to the index when no filter is left: of
-// SELECT * FROM t WHERE b = 1 ORDER BY a LIMIT 5 the first five of the index may have
-// another b.
+// part: what stays in the filter is all but those which are the range, of types
+// whose keys tell all values apart.
 func (o *optimizer) indexAccess(n Node) Node {
-	switch n := n.(type) {
-	case *Scan:
+	if n, ok := n.(*Scan); ok {
 		return o.scanAccess(n)
-	case *TopN:
-		if x := o.orderedAccess(n); x != nil {
-			o.fired()
-			return x
-		}
-	case *Aggregate:
-		if x := o.extremeAccess(n); x != nil {
-			o.fired()
-			return x
-		}
 	}
 	return mapInputs(n, o.indexAccess)
 }
@@ -54,7 +43,7 @@ func (o *optimizer) scanAccess(n *Scan) Node {
 	if n.Access != nil || n.Filter == nil || len(n.Table.Indexes) == 0 {
 		return n
 	}
-	best := o.bestMatch(n)
+	best, _ := o.bestMatch(n, costFetch)
 	if best == nil {
 		return n
 	}
@@ -62,33 +51,40 @@ func (o *optimizer) scanAccess(n *Scan) Node {
 	return n.through(best)
 }
 
-// bestMatch is the cheapest match, nil when scanning is cheaper.
-func (o *optimizer) bestMatch(n *Scan) *keyMatch {
+// bestMatch is the cheapest match and its cost, nil when scanning is cheaper. A
+// row that is found costs fetch.
+func (o *optimizer) bestMatch(n *Scan, fetch float64) (*keyMatch, float64) {
 	conds := conjuncts(n.Filter)
 	var best *keyMatch
+	least := math.Inf(1)
 	for _, ix := range n.Table.Indexes {
 		k := matchKeys(n, ix, conds)
 		if k == nil {
 			continue
 		}
 		if k.unique && len(k.ranges) == 1 {
-			return k // nothing can be better, and no estimate is needed
+			return k, costSeek + fetch // nothing can be better, and no estimate is needed
 		}
-		o.costs().rows(n) // makes the columns known
-		k.share = o.rangesShare(n, k)
-		if best == nil || k.share < best.share {
-			best = k
+		if cost := o.matchCost(n, k, fetch); cost < least {
+			best, least = k, cost
 		}
 	}
-	if best == nil {
-		return nil
+	if least >= o.scanCost(n)+costSeek {
+		return nil, 0
 	}
-	rows := o.reader.Stats(n.Table.ID).Rows
-	seek := costSeek*float64(len(best.ranges)) + costFetch*rows*best.share
-	if seek >= costScan*rows+costSeek {
-		return nil
-	}
-	return best
+	return best, least
+}
+
+// scanCost is the cost of reading a whole table.
+func (o *optimizer) scanCost(n *Scan) float64 {
+	return costScan * o.reader.Stats(n.Table.ID).Rows
+}
+
+// matchCost is the cost of a match, and notes its share.
+func (o *optimizer) matchCost(n *Scan, k *keyMatch, fetch float64) float64 {
+	o.costs().rows(n) // makes the columns known
+	k.share = o.rangesShare(n, k)
+	return costSeek*float64(len(k.ranges)) + fetch*k.share*o.reader.Stats(n.Table.ID).Rows
 }
 
 // rangesShare is the share of the rows that the ranges of k hold.
@@ -118,14 +114,19 @@ func (o *optimizer) rangesShare(n *Scan, k *keyMatch) float64 {
 func (n *Scan) through(k *keyMatch) *Scan {
 	c := *n
 	c.Access = &Access{Index: k.index, Ranges: k.ranges}
+	c.Filter = k.rest(n.Filter)
+	return c.withFetch()
+}
+
+// rest is what the ranges do not hold of a filter.
+func (k *keyMatch) rest(filter Expr) Expr {
 	var rest []Expr
-	for _, e := range conjuncts(n.Filter) {
+	for _, e := range conjuncts(filter) {
 		if !k.exact.has(e) {
 			rest = append(rest, e)
 		}
 	}
-	c.Filter = allOf(rest)
-	return c.withFetch()
+	return allOf(rest)
 }
 
 // withFetch drops from Fetch what the filter does not name any more.
@@ -189,7 +190,7 @@ func matchKeys(n *Scan, ix *catalog.Index, conds []Expr) *keyMatch {
 	var open KeyRange
 	if at < len(ix.Keys) && !n.Table.Columns[ix.Keys[at].Column].NoCase {
 		if col, ok := n.keyCol(ix, at).(*Col); ok {
-			open = boundsOf(conds, col)
+			open = k.bounds(conds, col)
 		}
 	}
 	if at == 0 && open.Lo == nil && open.Hi == nil {
@@ -206,7 +207,12 @@ func matchKeys(n *Scan, ix *catalog.Index, conds []Expr) *keyMatch {
 
 // exactKey reports a type whose keys in an index tell all values apart.
 func exactKey(t sqltype.Type) bool {
-	return t.Kind.IsInteger() || t.Kind == sqltype.KindDate || t.Kind == sqltype.KindTimestamp || t.Kind == sqltype.KindBool
+	switch t.Kind {
+	case sqltype.KindBool, sqltype.KindDate, sqltype.KindTime, sqltype.KindTimestamp, sqltype.KindTimestampTZ,
+		sqltype.KindDecimal, sqltype.KindVarchar, sqltype.KindBlob:
+		return true
+	}
+	return t.Kind.IsInteger()
 }
 
 // fixedValues are the values that a conjunct allows a column.
@@ -242,111 +248,86 @@ func sameKind(e Expr, col *Col) bool {
 	return a.Kind == b.Kind && a.Scale == b.Scale && a.Phys() == b.Phys()
 }
 
-// boundsOf are the tightest bounds that can be told without comparing: the
-// first lower and the first upper one.
-func boundsOf(conds []Expr, col *Col) KeyRange {
+// bounds are the tightest bounds of col that can be told without comparing, the
+// first lower and the first upper one, or those of a LIKE's beginning.
+func (k *keyMatch) bounds(conds []Expr, col *Col) KeyRange {
 	var r KeyRange
 	for _, c := range conds {
 		e, ok := c.(*Cmp)
-		if !ok || !isFixed(e.R) || !sameKind(e.R, col) {
+		if !ok || !isFixed(e.R) || !sameKind(e.R, col) || !isThe(e.L, col) {
 			continue
 		}
-		if l, ok := e.L.(*Col); !ok || l.ID != col.ID {
+		switch {
+		case (e.Op == Gt || e.Op == Ge) && r.Lo == nil:
+			r.Lo, r.LoOpen = e.R, e.Op == Gt
+		case (e.Op == Lt || e.Op == Le) && r.Hi == nil:
+			r.Hi, r.HiOpen = e.R, e.Op == Lt
+		default:
 			continue
 		}
-		switch e.Op {
-		case Gt, Ge:
-			if r.Lo == nil {
-				r.Lo, r.LoOpen = e.R, e.Op == Gt
-			}
-		case Lt, Le:
-			if r.Hi == nil {
-				r.Hi, r.HiOpen = e.R, e.Op == Lt
-			}
+		if exactKey(col.T) {
+			k.exact.add(c)
+		}
+	}
+	for _, c := range conds {
+		if r.Lo != nil || r.Hi != nil {
+			break
+		}
+		begin, whole := likePrefix(c, col)
+		if begin == "" {
+			continue
+		}
+		r.Lo = &Const{sqltype.Datum{Type: col.T, S: begin}}
+		if end := afterPrefix(begin); end != "" {
+			r.Hi, r.HiOpen = &Const{sqltype.Datum{Type: col.T, S: end}}, true
+		}
+		if whole {
+			k.exact.add(c)
 		}
 	}
 	return r
 }
 
-// orderedAccess reads the first rows of an index for a top-n over a scan that
-// has no other filter than the index can hold.
-func (o *optimizer) orderedAccess(n *TopN) Node {
-	scan, ok := n.Input.(*Scan)
-	if !ok || scan.Access != nil {
-		return nil
+// isThe reports that e is column col.
+func isThe(e Expr, col *Col) bool {
+	c, ok := e.(*Col)
+	return ok && c.ID == col.ID
+}
+
+// likePrefix is what a string must begin with to be LIKE the pattern of c; whole
+// reports that nothing else is asked for.
+func likePrefix(c Expr, col *Col) (begin string, whole bool) {
+	e, ok := c.(*Call)
+	if !ok || e.Func.ID != catalog.FuncLike || len(e.Args) != 2 || col.T.Kind != sqltype.KindVarchar || !isThe(e.Args[0], col) {
+		return "", false
 	}
-	most, ok := (&Limit{Limit: n.Limit, Offset: n.Offset}).most()
-	if !ok || most == 0 {
-		return nil
+	pattern, ok := e.Args[1].(*Const)
+	if !ok || pattern.Value.Null {
+		return "", false
 	}
-	for _, ix := range scan.Table.Indexes {
-		k := &keyMatch{index: ix, ranges: []KeyRange{{}}}
-		if scan.Filter != nil {
-			if k = matchKeys(scan, ix, conjuncts(scan.Filter)); k == nil || len(k.ranges) != 1 {
-				continue
+	p := pattern.Value.S
+	for i := 0; i < len(p); i++ {
+		switch p[i] {
+		case '_':
+			return begin, false
+		case '%':
+			return begin, i == len(p)-1
+		case '\\':
+			if i++; i == len(p) {
+				return begin, false // an error, which the filter raises
 			}
 		}
-		reverse, ok := scan.inOrder(k, n.Keys)
-		if !ok {
-			continue
-		}
-		c := scan.through(k)
-		if c.Filter != nil {
-			continue
-		}
-		c.Access.Ordered, c.Access.Reverse, c.Access.Limit = true, reverse, most
-		return &Limit{Input: c, Limit: n.Limit, Offset: n.Offset}
+		begin += p[i : i+1]
 	}
-	return nil
+	return begin, false
 }
 
-// inOrder reports that the rows of a match come in an order, forwards or
-// backwards.
-func (n *Scan) inOrder(k *keyMatch, keys []SortKey) (reverse, ok bool) {
-	at := len(k.ranges[0].Prefix)
-	for i, key := range keys {
-		col, ok := key.Expr.(*Col)
-		have, ok2 := n.keyCol(k.index, at+i).(*Col)
-		if !ok || !ok2 || col.ID != have.ID {
-			return false, false
+// afterPrefix is the least string above all that begin with s, "" if there is none.
+func afterPrefix(s string) string {
+	for n := len(s); n > 0; n-- {
+		if c := s[n-1]; c != 0xFF {
+			return s[:n-1] + string([]byte{c + 1})
 		}
-		ik := k.index.Keys[at+i]
-		notNull := n.Table.Columns[ik.Column].NotNull
-		back := key.Desc != ik.Desc
-		if !notNull && (key.NullsFirst != ik.NullsFirst) != back {
-			return false, false
-		}
-		if i > 0 && back != reverse {
-			return false, false
-		}
-		if n.Table.Columns[ik.Column].NoCase {
-			return false, false
-		}
-		reverse = back
 	}
-	return reverse, true
-}
-
-// extremeAccess reads the first or last entry of an index for min or max.
-func (o *optimizer) extremeAccess(n *Aggregate) Node {
-	if len(n.Groups) > 0 || n.Sets != nil || len(n.Aggs) != 1 {
-		return nil
-	}
-	a := n.Aggs[0]
-	if a.Filter != nil || len(a.Args) != 1 || a.Func.ID != catalog.FuncMin && a.Func.ID != catalog.FuncMax {
-		return nil
-	}
-	scan, ok := n.Input.(*Scan)
-	if !ok || !isCol(a.Args[0]) {
-		return nil
-	}
-	top := &TopN{Input: scan, Limit: &Const{sqltype.NewInt64(1)},
-		Keys: []SortKey{{Expr: a.Args[0], Desc: a.Func.ID == catalog.FuncMax}}} // NULLs last: they are no extreme
-	in := o.orderedAccess(top)
-	if in == nil {
-		return nil
-	}
-	c := *n
-	c.Input = in
-	return &c
+	return ""
 }

@@ -124,14 +124,25 @@ func (x *exprEditor) scan(n *Scan) Node {
 	if n.Access == nil {
 		return &c
 	}
-	a := *n.Access
-	a.Ranges = make([]KeyRange, len(n.Access.Ranges))
-	for i, r := range n.Access.Ranges {
+	c.Access = x.access(n.Access)
+	return &c
+}
+
+func (x *exprEditor) access(a *Access) *Access {
+	c := *a
+	c.Ranges = make([]KeyRange, len(a.Ranges))
+	for i, r := range a.Ranges {
 		r.Prefix = x.list(r.Prefix)
 		r.Lo, r.Hi = x.expr(r.Lo), x.expr(r.Hi)
-		a.Ranges[i] = r
+		c.Ranges[i] = r
 	}
-	c.Access = &a
+	parts := func(in []*Access) (out []*Access) {
+		for _, p := range in {
+			out = append(out, x.access(p))
+		}
+		return out
+	}
+	c.Union, c.Both = parts(a.Union), parts(a.Both)
 	return &c
 }
 

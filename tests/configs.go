@@ -18,6 +18,9 @@ var configs = [...]Config{
 	{"morsel=3", []string{"SET morsel = 3"}},
 	{"hash=zero", []string{"SET hash = 'zero'"}},
 	{"index=none", []string{"SET index = 'none'"}},
+	{"index=btree", []string{"SET index = 'btree'"}},
+	{"index=lsm", []string{"SET index = 'lsm'"}},
+	{"index=mvcc", []string{"SET index = 'mvcc'"}},
 	{"threads=1", []string{"SET threads = 1"}},
 }
 

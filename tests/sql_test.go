@@ -13,7 +13,7 @@ func TestSQL(t *testing.T) {
 	files, err := Files([]string{"sql"})
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	for _, name := range []string{"", "optimizer=off", "morsel=3", "hash=zero", "index=none", "threads=1", "optimizer=off,morsel=3,hash=zero,index=none"} {
+	for _, name := range []string{"", "optimizer=off", "morsel=3", "hash=zero", "index=none", "index=lsm", "index=mvcc", "threads=1", "optimizer=off,morsel=3,hash=zero,index=none"} {
 		t.Run(name, func(t *testing.T) {
 			c, err := ParseConfig(name)
 			require.NoError(t, err)

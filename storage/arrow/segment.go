@@ -141,6 +141,13 @@ func (s *Segment) Visible(p Snap, lo, hi int, out device.Ptr) int {
 	return count
 }
 
+// SeenWhole reports that the snapshot sees all rows of the segment, and that
+// none was taken back. It may say no where each row would be seen.
+func (s *Segment) SeenWhole(p *Snap) bool {
+	all, _ := s.bornAtOnce(p)
+	return all && s.dead.Load() == 0 && s.undone.Load() == 0
+}
+
 // bornAtOnce settles births for the whole segment where that can be done
 // without looking at rows.
 func (s *Segment) bornAtOnce(p *Snap) (all, none bool) {
