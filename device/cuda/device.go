@@ -233,7 +233,7 @@ type lostError struct {
 }
 
 func (e *lostError) Error() string {
-	return fmt.Sprintf("device: %s is lost until the database is opened again: %v", e.device, e.cause)
+	return fmt.Sprintf("device: %s is lost until the process starts again: %v", e.device, e.cause)
 }
 func (e *lostError) Unwrap() error        { return e.cause }
 func (e *lostError) Is(target error) bool { return target == device.ErrLost }
