@@ -22,6 +22,22 @@ type data struct {
 	files files
 }
 
+// AsOf implements exec.Data.
+func (d *data) AsOf(at int64, by exec.Moment) (exec.Data, error) {
+	past, err := d.at(at, by)
+	if err != nil {
+		return nil, err
+	}
+	return &data{past, d.files}, nil
+}
+
+func (d *data) at(at int64, by exec.Moment) (*storage.Statement, error) {
+	if by == exec.ByTime {
+		return d.Statement.AtTime(at)
+	}
+	return d.Statement.At(uint64(at))
+}
+
 // File implements exec.Data.
 func (d *data) File(_ context.Context, f *planner.FileScan, batchRows int) (exec.FileReader, error) {
 	return d.files.open(f, batchRows)

@@ -253,7 +253,7 @@ func (e *execution) start(ctx context.Context, p *planner.Plan, params []sqltype
 	}
 	env := &exec.Env{
 		Device: dev, Memory: e.memory, Data: &data{e.statement, e.files},
-		Params: params, Now: time.Now(), Zone: time.UTC,
+		Params: params, Now: time.Now(), Version: e.statement.Version(), Zone: time.UTC,
 		Workers: c.settings.threads, BatchRows: c.settings.morsel, HashZero: c.settings.hashZero,
 		Stats: e.stats, Sequences: &sequences{c, e.tx},
 	}

@@ -195,6 +195,9 @@ func (c *Conn) change(name, value string) error {
 	if err == nil {
 		_, err = c.db.devices.open(c.settings.device)
 	}
+	if err == nil && strings.EqualFold(name, "retention") {
+		c.db.store.Retain(c.settings.retention)
+	}
 	if err != nil {
 		c.settings = before
 	}

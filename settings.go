@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage"
@@ -30,6 +31,7 @@ type settings struct {
 	morsel      int      // rows a batch; 0: the device's number
 	hashZero    bool
 	useIndexes  bool
+	retention   time.Duration // of the database
 	indexKind   string // of indexes without USING; empty: the database's
 	dialect     dialect
 	timezone    string
@@ -79,6 +81,8 @@ func settingList() []setting {
 		{"require_gpu", "on to have a query that would not run on a GPU be an error",
 			func(s *settings) string { return word(s.requireGPU, "on", "off") },
 			func(s *settings, v string) error { return setSwitch(&s.requireGPU, "require_gpu", v) }},
+		{"retention", "for how long AS OF finds a version after it was replaced, such as 1h, in the whole database",
+			func(s *settings) string { return s.retention.String() }, setRetention},
 		{"search_path", "the schemas in which names without one are looked for, separated by commas",
 			func(s *settings) string { return strings.Join(s.path, ",") }, setPath},
 		{"threads", "the most workers of a query; 0 for one a core",
@@ -203,6 +207,18 @@ func setIndex(s *settings, v string) error {
 	default:
 		return badValue("index", v, "auto, btree, lsm, mvcc or none")
 	}
+	return nil
+}
+
+func setRetention(s *settings, v string) error {
+	d, err := time.ParseDuration(v)
+	if v == "0" {
+		d, err = 0, nil
+	}
+	if err != nil || d < 0 {
+		return badValue("retention", v, "a time such as 90s or 1h")
+	}
+	s.retention = d
 	return nil
 }
 

@@ -124,6 +124,7 @@ const (
 	FuncHash
 	FuncTypeof
 	FuncVersion
+	FuncCurrentVersion
 
 	// Sequences and UUIDs.
 	FuncNextval
@@ -270,7 +271,7 @@ var funcNames = [numFuncs]string{
 	FuncTranslate: "translate", FuncMD5: "md5", FuncSHA256: "sha256", FuncToHex: "to_hex",
 	FuncEncode: "encode", FuncDecode: "decode", FuncQuoteLiteral: "quote_literal",
 	FuncQuoteIdent: "quote_ident", FuncOverlay: "overlay", FuncLevenshtein: "levenshtein",
-	FuncHash: "hash", FuncTypeof: "typeof", FuncVersion: "version",
+	FuncHash: "hash", FuncTypeof: "typeof", FuncVersion: "version", FuncCurrentVersion: "current_version",
 
 	FuncNextval: "nextval", FuncCurrval: "currval", FuncLastval: "lastval", FuncSetval: "setval",
 	FuncUUID: "gen_random_uuid", FuncUUIDv7: "uuidv7",

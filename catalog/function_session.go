@@ -2,11 +2,12 @@ package catalog
 
 import "github.com/gpusql/gpusql/sqltype"
 
-// sessionFamilies are the functions of sequences, whose code asks the execution,
-// and of UUIDs.
+// sessionFamilies are the functions of versions and sequences, whose code asks the
+// execution, and of UUIDs.
 func sessionFamilies() []family {
 	i64, str := sqltype.Int64, sqltype.Varchar
 	return []family{
+		{Func: Func{ID: FuncCurrentVersion, Stable: true}, signatures: []signature{on(i64)}},
 		{Func: Func{ID: FuncNextval, Volatile: true}, signatures: []signature{on(i64, str)}},
 		{Func: Func{ID: FuncCurrval, Volatile: true}, signatures: []signature{on(i64, str)}},
 		{Func: Func{ID: FuncLastval, Volatile: true}, signatures: []signature{on(i64)}},

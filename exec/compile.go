@@ -19,7 +19,7 @@ func Compile(exprs []planner.Expr, input []planner.ColDef, params []sqltype.Datu
 // Compile is Compile with what the execution knows besides: the statement's
 // time and the columns of an enclosing row.
 func (env *Env) Compile(exprs []planner.Expr, input []planner.ColDef) (*kernels.Program, error) {
-	return compileAll(compiler{input: input, params: env.Params, outer: env.Outer, now: env.Now, sequences: env.Sequences}, exprs)
+	return compileAll(compiler{input: input, params: env.Params, outer: env.Outer, now: env.Now, version: env.Version, sequences: env.Sequences}, exprs)
 }
 
 // compileAll makes a program that computes wide DECIMALs in 64 bits, and when
@@ -44,12 +44,13 @@ func compileAll(c compiler, exprs []planner.Expr) (*kernels.Program, error) {
 // the same scale; an instruction whose result may not fit is then Speculative.
 // The results of the program always have the form of their type.
 type compiler struct {
-	b      kernels.Builder
-	input  []planner.ColDef
-	params []sqltype.Datum
-	outer  map[planner.ColumnID]sqltype.Datum
-	now    time.Time
-	mask   kernels.Reg
+	b       kernels.Builder
+	input   []planner.ColDef
+	params  []sqltype.Datum
+	outer   map[planner.ColumnID]sqltype.Datum
+	now     time.Time
+	version uint64
+	mask    kernels.Reg
 
 	sequences Sequences
 
@@ -397,6 +398,9 @@ func (c *compiler) armsForm(args []kernels.Reg, t sqltype.Type) sqltype.Type {
 func (c *compiler) call(e *planner.Call) (kernels.Reg, error) {
 	if d, ok := catalog.StatementTime(e.Func.ID, c.now.UnixMicro()); ok {
 		return c.b.Const(d), nil
+	}
+	if e.Func.ID == catalog.FuncCurrentVersion {
+		return c.b.Const(sqltype.NewInt64(int64(c.version))), nil
 	}
 	if isArithmetic(e) {
 		return c.arithmetic(e)

@@ -24,6 +24,8 @@ type Env struct {
 	// Now is the statement's time, for now() and the like; Zone the session's.
 	Now  time.Time
 	Zone *time.Location
+	// Version is what the statement sees: its number is current_version().
+	Version uint64
 	// Sequences, when set, are what nextval and its kin ask.
 	Sequences Sequences
 	// Workers is the most streams that the query may keep busy; 0 means the
@@ -55,6 +57,9 @@ type Data interface {
 	// Snap is the table as the statement sees it; it stays valid until the
 	// statement ends.
 	Snap(t *catalog.Table) (arrow.Snap, error)
+	// AsOf is the tables as they were at a version or a time in
+	// microseconds since 1970 UTC, for reading. What is kept no more is an error.
+	AsOf(at int64, by Moment) (Data, error)
 	// Seek appends to rows the ids of the rows whose keys in index ix lie in
 	// each range, one range after the other, in key order (backwards with
 	// Reverse), of each at most its Limit when that is > 0. Only rows that the
@@ -79,6 +84,15 @@ type Data interface {
 	// File opens a file as a table.
 	File(ctx context.Context, f *planner.FileScan, batchRows int) (FileReader, error)
 }
+
+// Moment says what number AsOf is given.
+type Moment uint8
+
+// The moments.
+const (
+	ByVersion Moment = iota
+	ByTime
+)
 
 // FileReader gives a file's columns batch by batch: FileScan.Columns and then
 // FileScan.Fetch. Next is safe for concurrent use when every caller has its own

@@ -22,6 +22,7 @@ import (
 type indexScan struct {
 	w     *worker
 	n     *planner.Scan
+	data  Data
 	snap  arrow.Snap
 	rows  []int64 // found and not yet given
 	given int     // of an Ordered scan, found so far
@@ -42,11 +43,15 @@ const (
 )
 
 func newIndexScan(w *worker, n *planner.Scan) (Operator, error) {
-	snap, err := w.q.env.Data.Snap(n.Table)
+	data, err := w.data(n)
 	if err != nil {
 		return nil, err
 	}
-	s := &indexScan{w: w, n: n, snap: snap, out: gathered{mem: w.q.env.Memory}}
+	snap, err := data.Snap(n.Table)
+	if err != nil {
+		return nil, err
+	}
+	s := &indexScan{w: w, n: n, data: data, snap: snap, out: gathered{mem: w.q.env.Memory}}
 	if a := n.Access; a.Ordered && a.Limit == 0 && n.Filter != nil && len(a.Ranges) == 1 {
 		s.most = orderedRows
 	}
@@ -69,7 +74,7 @@ func (s *indexScan) seek(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		s.count, err = s.w.q.env.Data.Count(ctx, s.w.stream, s.n.Table, a.Index, ranges)
+		s.count, err = s.data.Count(ctx, s.w.stream, s.n.Table, a.Index, ranges)
 		return err
 	case a.Union != nil:
 		for _, p := range a.Union {
@@ -125,7 +130,7 @@ func (s *indexScan) ids(ctx context.Context, a *planner.Access, rows []int64) ([
 	if err != nil {
 		return rows, err
 	}
-	return s.w.q.env.Data.Seek(ctx, s.w.stream, s.n.Table, a.Index, ranges, rows)
+	return s.data.Seek(ctx, s.w.stream, s.n.Table, a.Index, ranges, rows)
 }
 
 // distinct sorts ids, so that they are fetched a segment at a time, and drops

@@ -17,6 +17,7 @@ type lookupJoin struct {
 	w     *worker
 	n     *planner.Join
 	scan  *planner.Scan
+	data  Data
 	snap  arrow.Snap
 	in    Operator
 	keys  *expressions
@@ -57,7 +58,10 @@ func newLookupJoin(w *worker, n *planner.Join) (Operator, error) {
 
 func (j *lookupJoin) open() (err error) {
 	w, n := j.w, j.n
-	if j.snap, err = w.q.env.Data.Snap(j.scan.Table); err != nil {
+	if j.data, err = w.data(j.scan); err != nil {
+		return err
+	}
+	if j.snap, err = j.data.Snap(j.scan.Table); err != nil {
 		return err
 	}
 	if j.in, err = w.build(n.Left); err != nil {
@@ -124,7 +128,7 @@ func (j *lookupJoin) probe(ctx context.Context, b *arrow.Batch) error {
 		return err
 	}
 	j.cur, j.at = b, 0
-	j.probes, j.rows, err = j.w.q.env.Data.Probe(ctx, j.w.stream, j.scan.Table, j.scan.Access.Index, k.Columns, b.Rows, j.probes[:0], j.rows[:0])
+	j.probes, j.rows, err = j.data.Probe(ctx, j.w.stream, j.scan.Table, j.scan.Access.Index, k.Columns, b.Rows, j.probes[:0], j.rows[:0])
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,11 @@ func (s *scanState) take(morsel int) (g *arrow.Segment, lo, hi int) {
 }
 
 func newScan(w *worker, n *planner.Scan) (Operator, error) {
-	snap, err := w.q.env.Data.Snap(n.Table)
+	data, err := w.data(n)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := data.Snap(n.Table)
 	if err != nil {
 		return nil, err
 	}

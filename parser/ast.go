@@ -143,9 +143,17 @@ const (
 type TableRef struct {
 	Name    Name
 	File    string
+	AsOf    *AsOf
 	Alias   *Ident
 	Columns []Ident // alias(column, ...)
 	Pos     Pos
+}
+
+// AsOf is AS OF VERSION At or, with Time, AS OF TIMESTAMP At: the table as it was.
+type AsOf struct {
+	Time bool
+	At   Expr
+	Pos  Pos
 }
 
 // DerivedTable is a parenthesised query, a VALUES list included.

@@ -205,6 +205,15 @@ func (f *formatter) table(t TableExpr) {
 		} else {
 			f.name(t.Name)
 		}
+		if t.AsOf != nil {
+			f.text(" AS OF ")
+			if t.AsOf.Time {
+				f.text("TIMESTAMP ")
+			} else {
+				f.text("VERSION ")
+			}
+			f.expr(t.AsOf.At)
+		}
 		f.tableAlias(t.Alias, t.Columns)
 	case *DerivedTable:
 		f.when(t.Lateral, "LATERAL ")

@@ -135,10 +135,26 @@ func (p *parser) tableOperand() TableExpr {
 	if lateral {
 		panic(p.unexpected(`"("`))
 	}
-	ref := &TableRef{Name: name, Pos: pos}
+	ref := &TableRef{Name: name, Pos: pos, AsOf: p.asOf()}
 	ref.Alias, ref.Columns = p.tableAlias()
 	p.indexHint()
 	return ref
+}
+
+// asOf reads AS OF VERSION n and AS OF TIMESTAMP t, if that is next. An alias "of"
+// is not followed by either word.
+func (p *parser) asOf() *AsOf {
+	if p.word() != kwAs || !sameWord(p.textOf(p.ahead(1)), "of") {
+		return nil
+	}
+	what := p.textOf(p.ahead(2))
+	a := &AsOf{Pos: p.pos(), Time: sameWord(what, "timestamp")}
+	if !a.Time && !sameWord(what, "version") {
+		return nil
+	}
+	p.at += 3
+	a.At = p.expr()
+	return a
 }
 
 // indexHint passes SQLite's hints: the planner chooses indexes itself.

@@ -147,6 +147,11 @@ func renamed(item *fromItem, alias *parser.Ident, columns []parser.Ident) *fromI
 
 func (b *binder) tableRef(s *scope, t *parser.TableRef) *fromItem {
 	schema, name := b.qualified(t.Name)
+	if t.AsOf != nil {
+		if _, ok := b.reader.Table(schema, name.Name); !ok || schema == "" && s.ctes.find(name.Name) != nil {
+			fail(sqltype.CodeWrongObject, t.AsOf.Pos, "AS OF needs a table, and %q is none", name.Name)
+		}
+	}
 	if schema == "" {
 		if c := s.ctes.find(name.Name); c != nil {
 			node, cols := b.cteRef(c)
@@ -155,6 +160,7 @@ func (b *binder) tableRef(s *scope, t *parser.TableRef) *fromItem {
 	}
 	if table, ok := b.reader.Table(schema, name.Name); ok {
 		scan := b.scan(table)
+		scan.AsOf = b.asOf(t.AsOf)
 		rel := &relation{schema: table.Schema, name: table.Name, table: table, cols: scan.Columns}
 		if len(t.Columns) > 0 {
 			rel.cols = append([]ColDef(nil), scan.Columns...)
@@ -170,6 +176,18 @@ func (b *binder) tableRef(s *scope, t *parser.TableRef) *fromItem {
 	}
 	b.failTable(schema, name, s.ctes)
 	return nil
+}
+
+// asOf binds a moment; what it says cannot name columns.
+func (b *binder) asOf(a *parser.AsOf) *AsOf {
+	if a == nil {
+		return nil
+	}
+	t := sqltype.Int64
+	if a.Time {
+		t = sqltype.TimestampTZ
+	}
+	return &AsOf{Time: a.Time, At: b.coerce(b.expr(&scope{clause: inValues}, a.At), t, a.At.Start())}
 }
 
 // system is a table of information_schema or pg_catalog, nil when there is none

@@ -224,6 +224,9 @@ func (e *explainer) scan(n *Scan) string {
 			access = e.access(a)
 		}
 	}
+	if n.AsOf != nil {
+		head += " as of " + e.text(n.AsOf.At)
+	}
 	return join(head, e.columns(n.Columns), access, e.labelled("filter: ", n.Filter))
 }
 

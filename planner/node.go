@@ -39,9 +39,17 @@ type Scan struct {
 	Source  []int    // Source[i] is the offset in Table.Columns of Columns[i]; RowIDColumn for the row id
 	Filter  Expr     // pushed down, or nil; may use any Col of Fetch
 	Access  *Access  // nil: the whole table
+	AsOf    *AsOf    // nil: as the statement sees it
 	// Fetch are the columns that Filter needs beyond Columns, with their offsets.
 	Fetch       []ColDef
 	FetchSource []int
+}
+
+// AsOf is a moment in the past: the version At, a BIGINT, or with Time the one that
+// was current at At, a TIMESTAMPTZ. At names no column.
+type AsOf struct {
+	Time bool
+	At   Expr
 }
 
 // RowIDColumn stands in Scan.Source for the row id, a BIGINT.

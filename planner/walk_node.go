@@ -121,6 +121,9 @@ func (x *exprEditor) checks(checks []Check) []Check {
 func (x *exprEditor) scan(n *Scan) Node {
 	c := *n
 	c.Filter = x.expr(n.Filter)
+	if n.AsOf != nil {
+		c.AsOf = &AsOf{Time: n.AsOf.Time, At: x.expr(n.AsOf.At)}
+	}
 	if n.Access == nil {
 		return &c
 	}

@@ -47,8 +47,8 @@ func (c published) Undo() {}
 // made is storage that a definition made.
 type made struct{ data *table }
 
-// Commit keeps it.
-func (made) Commit(uint64) {}
+// Commit keeps it, and notes that it knows no older version.
+func (c made) Commit(version uint64) { c.data.since.Store(version) }
 
 // Undo gives it back.
 func (c made) Undo() { c.data.store.drop(c.data) }

@@ -19,6 +19,7 @@ type Statement struct {
 	added   []addedKeys
 	removed []removedKeys
 	changed bool // there is something to undo
+	past    bool // it reads an older version than its transaction
 }
 
 // data is the storage of a table as the transaction sees it.
@@ -27,7 +28,7 @@ func (s *Statement) data(t *catalog.Table) (*table, error) {
 	if e == nil {
 		return nil, errNoTable(t.Schema, t.Name)
 	}
-	return e.data, nil
+	return e.data, s.history(t, e.data)
 }
 
 // Snap is the table as the statement sees it, until the statement ends.

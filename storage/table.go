@@ -18,6 +18,7 @@ type table struct {
 	mu      sync.Mutex // held by whoever changes rows together with entries
 	indexes atomic.Pointer[[]*tableIndex]
 	cached  atomic.Pointer[cachedStats]
+	since   atomic.Uint64 // the version that it was made with; 0: not committed
 }
 
 // list is the table's indexes. The slice is never changed.

@@ -3,6 +3,7 @@ package txn
 import (
 	"errors"
 	"sync"
+	"time"
 )
 
 // Manager gives out versions and snapshots.
@@ -14,6 +15,15 @@ type Manager struct {
 	last    *Tx
 	retired []retired // by version
 	leaving []leaving // by transaction
+	swept   uint64    // the greatest horizon so far: nothing below it is complete
+	retain  time.Duration
+	marks   []mark // when versions became current, oldest first; never empty
+}
+
+// mark is a version and when it became current, in microseconds since 1970 UTC.
+type mark struct {
+	version uint64
+	at      int64
 }
 
 // leaving is work for when a transaction and all older ones have ended.
@@ -32,7 +42,9 @@ type retired struct {
 var ErrDone = errors.New("txn: the transaction has ended")
 
 // NewManager starts a clock at version 1.
-func NewManager() *Manager { return &Manager{clock: 1} }
+func NewManager() *Manager {
+	return &Manager{clock: 1, marks: []mark{{1, time.Now().UnixMicro()}}}
+}
 
 // Change is something that a transaction did. Commit makes it part of a
 // version and cannot fail; Undo takes it back.
@@ -46,6 +58,7 @@ type Tx struct {
 	m          *Manager
 	id         uint64
 	version    uint64
+	pinned     uint64 // a lower version that it reads too; 0: none
 	statement  uint64
 	log        []Change
 	done       bool
@@ -117,6 +130,7 @@ func (t *Tx) Commit() (uint64, error) {
 			c.Commit(version)
 		}
 		m.clock = version
+		m.marks = append(m.marks, mark{version, max(time.Now().UnixMicro(), m.marks[len(m.marks)-1].at)})
 	}
 	due := t.end()
 	m.mu.Unlock()
@@ -162,6 +176,7 @@ func (t *Tx) end() []func() {
 // transactions that have ended. m.mu is held.
 func (m *Manager) due() []func() {
 	h := m.horizon()
+	m.swept = max(m.swept, h)
 	n := 0
 	for n < len(m.retired) && m.retired[n].version <= h {
 		n++
@@ -179,10 +194,16 @@ func (m *Manager) due() []func() {
 }
 
 func (m *Manager) horizon() uint64 {
+	h := m.clock
 	if m.first != nil {
-		return m.first.version // versions ascend with age
+		h = m.first.version // versions ascend with age
 	}
-	return m.clock
+	for t := m.first; t != nil; t = t.next {
+		if t.pinned != 0 {
+			h = min(h, t.pinned)
+		}
+	}
+	return min(h, m.kept())
 }
 
 // Horizon is the least version that is read now or will be.

@@ -196,6 +196,12 @@ func (db *DB) query(ctx context.Context, c Config, n planner.Node, s *storage.St
 // tables is a statement as exec.Data: there are no files.
 type tables struct{ *storage.Statement }
 
+// AsOf implements exec.Data.
+func (t tables) AsOf(at int64, _ exec.Moment) (exec.Data, error) {
+	past, err := t.Statement.At(uint64(at))
+	return tables{past}, err
+}
+
 // File implements exec.Data.
 func (tables) File(context.Context, *planner.FileScan, int) (exec.FileReader, error) {
 	return nil, errors.New("exectest: no files")
