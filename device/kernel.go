@@ -26,6 +26,15 @@ type Kernel[A any] struct {
 	free sync.Pool // of *launch[A]
 }
 
+// CheckCode is ErrNoCode for a kernel that only devices that see the host's
+// memory can run.
+func (k *Kernel[A]) CheckCode() error {
+	if k.Code != nil || k.Steps != nil {
+		return nil
+	}
+	return fmt.Errorf("kernel %s: %w", k.Name, ErrNoCode)
+}
+
 // Module is code in NVIDIA's portable assembly, loaded at the first launch of
 // one of its entries.
 type Module struct {

@@ -153,6 +153,13 @@ func (s *Scope) Peak() int64 {
 	return s.peak
 }
 
+// Full reports that s itself would refuse n bytes more, whatever it is over.
+func (s *Scope) Full(n int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.limit > 0 && s.used+n > s.limit
+}
+
 // SetLimit changes the limit. What is in use above it stays.
 func (s *Scope) SetLimit(n int64) {
 	s.mu.Lock()

@@ -103,24 +103,36 @@ var (
 // Own replaces the n views at v, flat, by views of copies in the heap. scratch
 // is 8 bytes of device memory.
 func (h *Heap) Own(s device.Stream, v Vec, n int, scratch device.Ptr) error {
-	if n == 0 {
-		return nil
-	}
-	if err := device.Launch(s, longBytes, n, ownArgs{Src: v, Size: scratch}); err != nil {
+	size, err := LongBytes(s, v, n, scratch)
+	if size == 0 || err != nil {
 		return err
 	}
-	var c [8]byte
-	if err := s.Download(c[:], scratch); err != nil {
-		return err
-	}
-	size := binary.LittleEndian.Uint64(c[:])
-	if size == 0 {
-		return nil
-	}
-	_, base, err := h.Grab(int(size))
+	_, base, err := h.Grab(size)
 	if err != nil {
 		return err
 	}
+	return MoveStrings(s, v, n, base, scratch)
+}
+
+// LongBytes is how many bytes the strings among the n views at v have that are
+// not in the views themselves. scratch is 8 bytes of device memory.
+func LongBytes(s device.Stream, v Vec, n int, scratch device.Ptr) (int, error) {
+	if n == 0 {
+		return 0, nil
+	}
+	if err := device.Launch(s, longBytes, n, ownArgs{Src: v, Size: scratch}); err != nil {
+		return 0, err
+	}
+	var c [8]byte
+	if err := s.Download(c[:], scratch); err != nil {
+		return 0, err
+	}
+	return int(binary.LittleEndian.Uint64(c[:])), nil
+}
+
+// MoveStrings copies the LongBytes of the n views at v to base, and has the
+// views name the copies. scratch is 8 bytes of device memory.
+func MoveStrings(s device.Stream, v Vec, n int, base, scratch device.Ptr) error {
 	return device.Launch(s, ownStrings, n, ownArgs{Src: v, Base: base, Size: scratch})
 }
 

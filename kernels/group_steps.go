@@ -135,14 +135,15 @@ var (
 // writes the pairs that there is room for.
 func pairSteps(s device.Stream, a *joinArgs, n int) error {
 	l := a.launch(0)
-	size := 8*n + 8 + ScanBytes(n) + 48
+	places := (8*n + 8 + 15) &^ 15 // and the total; what Scan gets lies at 16 bytes
+	size := places + ScanBytes(n) + 48
 	b, err := s.Device().Alloc(size)
 	if err != nil {
 		return err
 	}
 	defer b.Release()
 	total := b.Ptr() + device.Ptr(8*n)
-	scratch := total + 8
+	scratch := b.Ptr() + device.Ptr(places)
 	l.Low = b.Ptr()
 	// The cursor is read by all rows while one writes the new one behind it.
 	l.Cursor = scratch + device.Ptr(ScanBytes(n))

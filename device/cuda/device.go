@@ -86,10 +86,14 @@ func open(o Options, fault func(fn) result) (*Device, error) {
 // row takes a sixty-fourth of the memory, so that an operator may hold several;
 // beyond 4 million rows launches cost nothing any more. One stream keeps a GPU
 // busy with such batches, and spares operators the ordering of several.
+// What may be used of the memory counts, where that is less.
 func traits(o Options, memory int64) device.Traits {
 	t := device.Traits{BatchRows: o.BatchRows, Streams: o.Streams}
 	if t.BatchRows <= 0 {
-		t.BatchRows = 1 << 16
+		if o.MemoryLimit > 0 {
+			memory = min(memory, o.MemoryLimit)
+		}
+		t.BatchRows = 1 << 12
 		for t.BatchRows < 1<<22 && int64(t.BatchRows)*2*64*64 <= memory {
 			t.BatchRows *= 2
 		}

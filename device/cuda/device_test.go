@@ -80,8 +80,9 @@ func TestNoSuchGPU(t *testing.T) {
 func TestTraits(t *testing.T) {
 	require.Equal(t, device.Traits{BatchRows: 1 << 22, Streams: 1}, traits(Options{}, 140<<30))
 	require.Equal(t, device.Traits{BatchRows: 1 << 21, Streams: 1}, traits(Options{}, 8<<30))
-	require.Equal(t, device.Traits{BatchRows: 1 << 16, Streams: 1}, traits(Options{}, 1<<20))
+	require.Equal(t, device.Traits{BatchRows: 1 << 12, Streams: 1}, traits(Options{}, 1<<20))
 	require.Equal(t, device.Traits{BatchRows: 7, Streams: 3}, traits(Options{BatchRows: 7, Streams: 3}, 1<<30))
+	require.Equal(t, device.Traits{BatchRows: 1 << 20, Streams: 1}, traits(Options{MemoryLimit: 4 << 30}, 140<<30))
 }
 
 // TestLost: a kernel that writes where it may not loses the device, for all of

@@ -324,16 +324,24 @@ func copyStrings(at device.Ptr, m *columnMemory, src *Column, n int) {
 	var room []byte
 	if len(m.heap) > 0 {
 		h := m.heap[len(m.heap)-1]
-		heap, room = h.Ptr(), device.View[byte](h.Ptr(), h.Len())
+		heap, room = h.Ptr()+device.Ptr(m.heapUsed), device.View[byte](h.Ptr(), h.Len())[m.heapUsed:]
 	}
+	m.heapUsed += moveStrings(out, room, heap, src, n)
+}
+
+// moveStrings copies n views, those under a NULL aside, and the bytes of the
+// long ones to room, which readers find at heap. It returns how many these were.
+func moveStrings(out []kernels.View, room []byte, heap device.Ptr, src *Column, n int) int {
+	used := 0
 	src.eachView(n, func(i int, v *kernels.View) {
 		out[i] = *v
 		if k := int(uint32(v.Lo)); k > kernels.InlineLen {
-			copy(room[m.heapUsed:], viewBytes(v))
-			out[i].Hi = uint64(heap) + uint64(m.heapUsed)
-			m.heapUsed += k
+			copy(room[used:], viewBytes(v))
+			out[i].Hi = uint64(heap) + uint64(used)
+			used += k
 		}
 	})
+	return used
 }
 
 // copyBits copies the validity of n values to bit lo and on of dst, a word at a

@@ -35,6 +35,9 @@ type Segment struct {
 	statMu sync.Mutex
 	stats  []columnStats
 	sealed bool // no more rows; Table's lock
+
+	goneMu sync.Mutex
+	gone   []func() // what Release calls
 }
 
 // deathBlock is the rows that share a block of death stamps.
@@ -109,6 +112,11 @@ func (s *Segment) Column(i int) Column {
 // how many they are. When that is all of them out is left alone; otherwise bit
 // i of the bitmap at out, of kernels.BitmapBytes(hi-lo) bytes, is row lo+i.
 func (s *Segment) Visible(p Snap, lo, hi int, out device.Ptr) int {
+	return s.VisibleBits(p, lo, hi, device.View[uint64](out, kernels.BitmapBytes(max(hi-lo, 0))/8))
+}
+
+// VisibleBits is Visible with a bitmap that need not be in a device's memory.
+func (s *Segment) VisibleBits(p Snap, lo, hi int, bitmap []uint64) int {
 	n := hi - lo
 	allBorn, noneBorn := s.bornAtOnce(&p)
 	if noneBorn || n <= 0 {
@@ -117,7 +125,6 @@ func (s *Segment) Visible(p Snap, lo, hi int, out device.Ptr) int {
 	if allBorn && s.dead.Load() == 0 {
 		return n
 	}
-	bitmap := device.View[uint64](out, kernels.BitmapBytes(n)/8)
 	births := s.births.Load()
 	if births == nil {
 		allBorn = true // one birth for all, and it is seen
@@ -235,9 +242,32 @@ func (s *Segment) buffers() []*device.Buffer {
 	return all
 }
 
+// Settled is the number of rows when all of them are committed or taken back:
+// their values will not change any more. Without ok they may.
+func (s *Segment) Settled() (rows int, ok bool) {
+	s.table.mu.Lock()
+	defer s.table.mu.Unlock()
+	return s.Rows(), s.pending.Load() == 0
+}
+
+// OnRelease has f called when the segment's memory goes: what was copied of it
+// is of no use then. f must not ask the table.
+func (s *Segment) OnRelease(f func()) {
+	s.goneMu.Lock()
+	defer s.goneMu.Unlock()
+	s.gone = append(s.gone, f)
+}
+
 // Release gives the memory back. The segment must be out of its table, and of
 // every reader's sight.
 func (s *Segment) Release() {
+	s.goneMu.Lock()
+	gone := s.gone
+	s.gone = nil
+	s.goneMu.Unlock()
+	for _, f := range gone {
+		f()
+	}
 	for _, b := range s.buffers() {
 		b.Release()
 	}
