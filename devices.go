@@ -3,6 +3,8 @@ package gpusql
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,8 +13,8 @@ import (
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/device/cuda"
 	"github.com/gpusql/gpusql/kernels"
-	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage/mirror"
 )
 
 // devices are a database's processors: the CPU, in whose memory tables lie, and
@@ -24,12 +26,15 @@ type devices struct {
 
 	mu   sync.Mutex
 	gpus map[int]*gpu
+	none error // why there is no GPU for those who leave the choice to us
 }
 
-// gpu is one that was opened: its memory is counted for the database as a whole.
+// gpu is one that was opened: its memory is counted for the database as a whole,
+// and has copies of tables' columns.
 type gpu struct {
 	*cuda.Device
 	memory *device.Scope
+	mirror *mirror.Mirror
 }
 
 // deviceOrdinal is which GPU a value of the setting names; none for the CPU.
@@ -61,13 +66,32 @@ func (d *devices) open(name string) (*gpu, error) {
 	if err := probe(dev); err != nil {
 		return nil, noDevice(errors.Join(err, dev.Close()))
 	}
-	g := &gpu{dev, device.NewScope(dev, device.ScopeOptions{Name: "database", Tier: "GPU memory of " + dev.Name(),
-		Limit: d.limit, Setting: "gpu_memory_limit"})}
+	memory := device.NewScope(dev, device.ScopeOptions{Name: "database", Tier: "GPU memory of " + dev.Name(),
+		Limit: d.limit, Setting: "gpu_memory_limit"})
+	g := &gpu{dev, memory, mirror.New(device.NewScope(memory, device.ScopeOptions{Name: "resident columns"}))}
 	if d.gpus == nil {
 		d.gpus = map[int]*gpu{}
 	}
 	d.gpus[ordinal] = g
 	return g, nil
+}
+
+// any is a GPU for a query whose session leaves the choice to us. Where there is
+// none it is looked for once.
+func (d *devices) any() (*gpu, error) {
+	d.mu.Lock()
+	none := d.none
+	d.mu.Unlock()
+	if none != nil {
+		return nil, none
+	}
+	g, err := d.open("cuda")
+	if err != nil {
+		d.mu.Lock()
+		d.none = err
+		d.mu.Unlock()
+	}
+	return g, err
 }
 
 func probe(d device.Device) error {
@@ -91,46 +115,12 @@ func (d *devices) close() error {
 	defer d.mu.Unlock()
 	var errs []error
 	for _, g := range d.gpus {
+		g.mirror.Close()
 		g.memory.Close()
 		errs = append(errs, g.Close())
 	}
 	d.gpus = nil
 	return errors.Join(append(errs, d.cpu.Close())...)
-}
-
-// place is where a query runs by the session's settings, and why there: the
-// device, and what its memory is taken from.
-func (d *devices) place(s *settings, memory *device.Scope) (device.Device, *device.Scope, error) {
-	g, err := d.open(s.device)
-	if err != nil {
-		return nil, nil, err
-	}
-	if g != nil {
-		return g.Device, g.memory, nil
-	}
-	if s.requireGPU {
-		e := sqltype.Errorf(sqltype.CodeDevice, "require_gpu is on, and with device = %s the query runs on the CPU", s.device)
-		e.Hint = "SET device = 'cuda', or SET require_gpu = off"
-		return nil, nil, e
-	}
-	return d.cpu, memory, nil
-}
-
-// placement says where a statement runs, and why there, for EXPLAIN.
-func (c *Conn) placement(s parser.Statement) string {
-	name := c.settings.device
-	_, isGPU := deviceOrdinal(name)
-	_, isQuery := s.(*parser.Query)
-	switch {
-	case isGPU && isQuery:
-		return name + " (asked for by SET device)"
-	case isGPU:
-		return "cpu (what changes tables runs where they lie)"
-	case name == "cpu":
-		return "cpu (asked for by SET device)"
-	default:
-		return "cpu (auto)"
-	}
 }
 
 // showDevices lists what can compute, and why something cannot.
@@ -163,6 +153,29 @@ func (c *Conn) showDevices() (*Rows, error) {
 		rows = append(rows, textValues(info.Name, "gpu", state, device.FormatBytes(info.Memory), used, limit(d.limit), info.Driver, about))
 	}
 	return c.valueRows(texts("name", "kind", "state", "memory", "memory_used", "memory_limit", "driver", "about"), rows)
+}
+
+// showResident lists the columns of tables that lie in memory of GPUs.
+func (c *Conn) showResident() (*Rows, error) {
+	d := c.db.devices
+	schema := append(texts("device", "table", "segments", "column"), sqltype.Column{Name: "rows", Type: sqltype.Int64},
+		sqltype.Column{Name: "bytes", Type: sqltype.Int64}, sqltype.Column{Name: "last_use", Type: sqltype.Timestamp},
+		sqltype.Column{Name: "pinned", Type: sqltype.Bool})
+	d.mu.Lock()
+	gpus := slices.SortedFunc(maps.Values(d.gpus), func(a, b *gpu) int { return strings.Compare(a.Name(), b.Name()) })
+	d.mu.Unlock()
+	var rows [][]Value
+	for _, g := range gpus {
+		for _, r := range g.mirror.Residents() {
+			segments := strconv.Itoa(int(r.First))
+			if r.Last != r.First {
+				segments += "-" + strconv.Itoa(int(r.Last))
+			}
+			rows = append(rows, append(textValues(g.Name(), r.Table, segments, r.Column), sqltype.NewInt64(int64(r.Rows)),
+				sqltype.NewInt64(r.Bytes), sqltype.Datum{Type: sqltype.Timestamp, I: r.Used.UnixMicro()}, sqltype.NewBool(r.Pinned)))
+		}
+	}
+	return c.valueRows(schema, rows)
 }
 
 // opened is a GPU that was opened, nil when it was not.

@@ -3,7 +3,6 @@ package gpusql
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
@@ -195,6 +194,9 @@ type execution struct {
 	own       bool // the transaction is this statement's
 	statement *storage.Statement
 	memory    *device.Scope
+	gpuMemory *device.Scope
+	placed    placement
+	internal  bool // the session's own: it runs on the CPU, whatever is set
 	op        exec.Operator
 	stats     *exec.Stats
 	files     files
@@ -224,6 +226,9 @@ func (e *execution) end(err error) error {
 	} else {
 		e.statement.Undo()
 	}
+	if e.gpuMemory != nil {
+		e.gpuMemory.Close()
+	}
 	if e.memory != nil {
 		e.memory.Close()
 	}
@@ -247,25 +252,25 @@ func (e *execution) start(ctx context.Context, p *planner.Plan, params []sqltype
 	if p.Kind != planner.QueryPlan && len(c.rows) > 0 && c.tx != nil {
 		return nil, e.end(sqltype.Errorf(sqltype.CodeActiveTx, "the rows of an earlier statement of the transaction are still open"))
 	}
-	dev, err := e.place(p)
-	if err != nil {
-		return nil, e.end(err)
-	}
-	env := &exec.Env{
-		Device: dev, Memory: e.memory, Data: &data{e.statement, e.files},
-		Params: params, Now: time.Now(), Version: e.statement.Version(), Zone: time.UTC,
-		Workers: c.settings.threads, BatchRows: c.settings.morsel, HashZero: c.settings.hashZero,
-		Stats: e.stats, Sequences: &sequences{c, e.tx},
-	}
-	if !c.lent && dev == c.db.device {
+	env := e.env(params)
+	if !c.lent {
 		env.Stream, c.lent, e.lent = c.stream, true, true
+	}
+	if !e.internal {
+		var err error
+		if e.placed, err = c.place(p, env); err != nil {
+			return nil, e.end(err)
+		}
+		if g := e.placed.gpu; g != nil {
+			env = e.on(g, env)
+		}
 	}
 	op, err := exec.Open(env, p)
 	if err != nil {
 		return nil, e.end(err)
 	}
 	e.op = op
-	rows := &Rows{columns: schemaOf(p.Columns), close: e.end}
+	rows := &Rows{columns: schemaOf(p.Columns), close: e.end, placed: e.placed}
 	rows.pull = func() (*arrow.Batch, error) { return op.Next(ctx) }
 	first, err := rows.pull()
 	if err != nil {
@@ -288,32 +293,15 @@ func (e *execution) start(ctx context.Context, p *planner.Plan, params []sqltype
 	return rows, nil
 }
 
-// place decides where a plan runs, and begins to count its memory there. Tables
-// lie in the CPU's memory, and what changes them runs there.
-func (e *execution) place(p *planner.Plan) (device.Device, error) {
-	c := e.conn
-	o := device.ScopeOptions{Name: "query", Limit: c.settings.memoryLimit, Setting: "memory_limit"}
-	dev, memory := c.db.device, c.db.memory
-	if p.Kind == planner.QueryPlan {
-		var err error
-		if dev, memory, err = c.db.devices.place(&c.settings, memory); err != nil {
-			return nil, err
-		}
-	}
-	if dev != c.db.device {
-		o.Limit, o.Setting = c.settings.gpuMemory, "gpu_memory_limit"
-	}
-	e.memory = device.NewScope(memory, o)
-	return dev, nil
-}
-
 // changed ends a data change, whose one row is the number of rows changed.
 func (e *execution) changed(p *planner.Plan, b *arrow.Batch) (*Rows, error) {
 	n := b.Columns[0].Datum(0).I
 	if err := e.end(nil); err != nil {
 		return nil, err
 	}
-	return doneRows(fmt.Sprintf("%s %d", kindTag(p.Kind), n), n), nil
+	r := doneRows(fmt.Sprintf("%s %d", kindTag(p.Kind), n), n)
+	r.placed = e.placed
+	return r, nil
 }
 
 func kindTag(k planner.PlanKind) string {

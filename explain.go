@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/exec"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/planner"
@@ -23,7 +24,6 @@ func (c *Conn) explain(ctx context.Context, s *parser.Explain, text string, args
 	}
 	p := &prepared{parsed: parser.Parsed{Statement: target, Params: len(args)}, text: text, files: files{resolve: c.db.resolve}}
 	o := planner.ExplainOptions{
-		Header: []string{"device: " + c.placement(target)},
 		Reader: c.reader(),
 	}
 	if s.Analyze {
@@ -36,11 +36,15 @@ func (c *Conn) explain(ctx context.Context, s *parser.Explain, text string, args
 		if err != nil {
 			return nil, err
 		}
-		o.Header = append(o.Header, fmt.Sprintf("time: %s", time.Since(start).Round(time.Microsecond)))
+		o.Header = append(o.Header, "device: "+rows.placed.String(), fmt.Sprintf("time: %s", time.Since(start).Round(time.Microsecond)))
 		o.Actual = map[planner.Node]planner.NodeStats{}
 		gather(&stats, p.plan.Root, o.Actual)
-	} else if _, err := c.planWith(p, o.Reader, args); err != nil {
-		return nil, err
+	} else {
+		placed, err := c.placementOf(p, o.Reader, args)
+		if err != nil {
+			return nil, err
+		}
+		o.Header = append(o.Header, "device: "+placed)
 	}
 	plan := planner.Explain(p.plan, o)
 	var rows [][]Value
@@ -48,6 +52,20 @@ func (c *Conn) explain(ctx context.Context, s *parser.Explain, text string, args
 		rows = append(rows, []Value{sqltype.NewString(line)})
 	}
 	return c.valueRows(sqltype.Schema{{Name: "plan", Type: sqltype.Varchar, NotNull: true}}, rows)
+}
+
+// placementOf says where a statement would run, and why there.
+func (c *Conn) placementOf(p *prepared, r catalog.Reader, args []Value) (string, error) {
+	params, err := c.planWith(p, r, args)
+	if err != nil {
+		return "", err
+	}
+	e := c.newExecution(p.text)
+	placed, err := c.place(p.plan, e.env(params))
+	if err != nil {
+		return "", e.end(err)
+	}
+	return placed.String(), e.end(nil)
 }
 
 // gather collects what the nodes of a plan did when it ran.

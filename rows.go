@@ -17,6 +17,7 @@ type Rows struct {
 	// close ends the query, whose statement ended in err, and gives the error
 	// that the caller is to have. It is called once.
 	close    func(err error) error
+	placed   placement
 	affected int64  // rows changed, when there are no columns
 	tag      string // what was done, when there are no columns
 
@@ -111,6 +112,10 @@ func (r *Rows) onEnd(f func() error) {
 
 // Tag says what a statement without rows did, such as "CREATE TABLE" or "INSERT 3".
 func (r *Rows) Tag() string { return r.tag }
+
+// Warning is what the user should know besides the result: that a query does not
+// run on the GPU that was asked for, and why. Empty for most.
+func (r *Rows) Warning() string { return r.placed.warning }
 
 // RowsAffected is how many rows a statement without rows changed.
 func (r *Rows) RowsAffected() int64 { return r.affected }

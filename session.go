@@ -313,7 +313,7 @@ func (c *Conn) constants(ctx context.Context, r catalog.Reader, exprs []parser.E
 		return nil, err
 	}
 	tx := c.beginTx()
-	e := &execution{conn: c, tx: tx, own: true, statement: tx.Statement()}
+	e := &execution{conn: c, tx: tx, own: true, statement: tx.Statement(), internal: true}
 	rows, err := e.start(ctx, plan, nil)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,7 @@ type settings struct {
 	path        []string // schemas
 	gpuMemory   int64    // bytes of a GPU's memory that a query may use; 0: the database's limit alone
 	requireGPU  bool
+	canary      canary
 	plan        int
 }
 
@@ -62,13 +63,17 @@ func settingList() []setting {
 			func(s *settings) string { return s.dialect.String() }, setDialect},
 		{"disabled_rules", "rules of the optimizer that do not run, separated by commas",
 			func(s *settings) string { return strings.Join(s.disabled, ",") }, setDisabled},
+		{"gpu_canary", "none, or fail or lose to have a kernel of every query on a GPU fail, or lose the GPU (for tests)",
+			func(s *settings) string { return s.canary.String() }, setCanary},
 		{"gpu_memory_limit", "the most memory of a GPU that a query may use, such as 8GB; 0 for no limit of its own",
 			func(s *settings) string { return strconv.FormatInt(s.gpuMemory, 10) },
 			func(s *settings, v string) error { return setBytes(&s.gpuMemory, "gpu_memory_limit", v) }},
 		{"hash", "auto, or zero to have all hashes collide (for tests)",
 			func(s *settings) string { return word(s.hashZero, "zero", "auto") }, setHash},
 		{"index", "auto, or the kind of new indexes without USING: btree, lsm or mvcc; none to answer without indexes",
-			func(s *settings) string { return word(s.useIndexes, word(s.indexKind != "", s.indexKind, "auto"), "none") }, setIndex},
+			func(s *settings) string {
+				return word(s.useIndexes, word(s.indexKind != "", s.indexKind, "auto"), "none")
+			}, setIndex},
 		{"memory_limit", "the most memory that a query may use, such as 512MB; 0 for no limit of its own",
 			func(s *settings) string { return strconv.FormatInt(s.memoryLimit, 10) },
 			func(s *settings, v string) error { return setBytes(&s.memoryLimit, "memory_limit", v) }},
@@ -152,6 +157,20 @@ func setDevice(s *settings, v string) error {
 		return badValue("device", v, "auto, cpu or cuda")
 	}
 	s.device = v
+	return nil
+}
+
+func setCanary(s *settings, v string) error {
+	switch strings.ToLower(v) {
+	case "none":
+		s.canary = canaryNone
+	case "fail":
+		s.canary = canaryFail
+	case "lose":
+		s.canary = canaryLose
+	default:
+		return badValue("gpu_canary", v, "none, fail or lose")
+	}
 	return nil
 }
 

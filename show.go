@@ -26,6 +26,8 @@ func (c *Conn) show(s *parser.Show) (*Rows, error) {
 		return c.showIndexes(s)
 	case "DEVICES":
 		return c.showDevices()
+	case "RESIDENT":
+		return c.showResident()
 	case "ALL", "SETTINGS":
 		return c.showSettings()
 	case "DESCRIBE", "COLUMNS":

@@ -32,11 +32,7 @@ func newAggTable(env *Env, spec *aggSpec, set []int) *aggTable {
 		states: make([]kernels.Array, len(spec.states)), used: make([]int, len(spec.states)),
 		seen: make([]*kernels.Groups, len(spec.states)), pairs: make([]kernels.KeyLayout, len(spec.states))}
 	if len(set) > 0 {
-		phys, nullable := make([]sqltype.Phys, len(set)), make([]bool, len(set))
-		for i, g := range set {
-			phys[i], nullable[i] = spec.exprs[g].Type().Phys(), !spec.notNull[g]
-		}
-		t.layout = kernels.NewKeyLayout(phys, nullable)
+		t.layout = spec.layout(set)
 		t.groups = kernels.NewGroups(env.Memory, t.layout, env.HashZero)
 	}
 	for i, st := range spec.states {
@@ -49,6 +45,15 @@ func newAggTable(env *Env, spec *aggSpec, set []int) *aggTable {
 		t.kept = append(t.kept, newCollected(env, spec, &spec.collects[i]))
 	}
 	return t
+}
+
+// layout is how the keys of a grouping set are packed.
+func (s *aggSpec) layout(set []int) kernels.KeyLayout {
+	phys, nullable := make([]sqltype.Phys, len(set)), make([]bool, len(set))
+	for i, g := range set {
+		phys[i], nullable[i] = s.exprs[g].Type().Phys(), !s.notNull[g]
+	}
+	return kernels.NewKeyLayout(phys, nullable)
 }
 
 func (t *aggTable) len() int {

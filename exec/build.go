@@ -10,7 +10,7 @@ import (
 // buildTop makes the operator of a whole plan: one that gathers what several
 // workers give when the input is large and its order does not matter.
 func (w *worker) buildTop(n planner.Node) (Operator, error) {
-	if ordered(n) || w.q.width(n) <= 1 {
+	if w.q.crosses(n) || ordered(n) || w.q.width(n) <= 1 {
 		return w.build(n)
 	}
 	return newExchange(w, n), nil
@@ -35,6 +35,9 @@ func ordered(n planner.Node) bool {
 
 // build makes a worker's operator for a node.
 func (w *worker) build(n planner.Node) (Operator, error) {
+	if w.q.crosses(n) {
+		return w.crossing(n)
+	}
 	op, err := w.operator(n)
 	if err != nil {
 		return nil, err
@@ -99,7 +102,7 @@ func (w *worker) operator(n planner.Node) (Operator, error) {
 // width is how many workers pay for reading n: one for every few batches that
 // its tables have.
 func (q *query) width(n planner.Node) int {
-	if q.workers == 1 {
+	if q.workers == 1 || q.crosses(n) {
 		return 1
 	}
 	rows := q.rows(n)
@@ -109,18 +112,10 @@ func (q *query) width(n planner.Node) int {
 
 // rows is about how many rows are read below n.
 func (q *query) rows(n planner.Node) int64 {
+	if rows, ok := q.env.sourceRows(n); ok {
+		return rows
+	}
 	switch n := n.(type) {
-	case *planner.Scan:
-		if n.Access != nil {
-			return 1
-		}
-		snap, err := q.env.Data.Snap(n.Table)
-		if err != nil {
-			return 1 // newScan will say so
-		}
-		return snapRows(&snap)
-	case *planner.FileScan:
-		return max(int64(n.Rows), 1<<20)
 	case *planner.CTEScan:
 		if with := q.with(n.CTE); with != nil {
 			return q.rows(with.Def)
@@ -138,6 +133,25 @@ func (q *query) rows(n planner.Node) int64 {
 	return most
 }
 
+// sourceRows is about how many rows a node reads of a table or a file; not ok
+// for any other node.
+func (env *Env) sourceRows(n planner.Node) (rows int64, ok bool) {
+	switch n := n.(type) {
+	case *planner.Scan:
+		if n.Access != nil {
+			return 1, true
+		}
+		snap, err := env.Data.Snap(n.Table)
+		if err != nil {
+			return 1, true // newScan will say so
+		}
+		return snapRows(&snap), true
+	case *planner.FileScan:
+		return max(int64(n.Rows), 1<<20), true
+	}
+	return 0, false
+}
+
 func snapRows(s *arrow.Snap) int64 {
 	var n int64
 	for _, g := range s.Segments {
@@ -148,7 +162,7 @@ func snapRows(s *arrow.Snap) int64 {
 
 // with finds the definition of a CTE.
 func (q *query) with(id int) *planner.With {
-	for ; q != nil; q = q.parent {
+	for q = q.whole(); q != nil; q = q.parent {
 		q.mu.Lock()
 		n := q.ctes[id]
 		q.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
+	"github.com/gpusql/gpusql/storage/mirror"
 )
 
 // Env is what one execution of a plan may use. It is made for the execution
@@ -40,6 +41,15 @@ type Env struct {
 	// Outer are columns of an enclosing row, by ColumnID: the inputs of a plan
 	// that is run once per row. nil for a whole query.
 	Outer map[planner.ColumnID]sqltype.Datum
+	// Host is set where Device does not see the host's memory: what the part of
+	// the query may use that runs there, beside the tables and files. Results
+	// come from it.
+	Host *Env
+	// Canary, when set, is run with a stream of Device before a result is
+	// brought from there.
+	Canary func(device.Stream) error
+	// Mirror, set with Host, has columns of tables in Device's memory.
+	Mirror *mirror.Mirror
 	// Stream, when set, is a stream that the caller lends to the query's first
 	// worker for as long as the operator is open: a small query opens none.
 	Stream device.Stream

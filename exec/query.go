@@ -26,6 +26,12 @@ type query struct {
 	idle    []device.Stream // streams that no worker has at present
 	parent  *query          // of a round of a recursive query
 	ctes    map[int]*planner.With
+
+	// Of a query with two sides, see crossing.go: of the device's side, the
+	// host's, made when it is needed; of the host's, the device's.
+	hostSide   *query
+	device     *query
+	sequential bool
 }
 
 // worker is one of the goroutines that run a query: a stream and what only it
@@ -45,19 +51,23 @@ func Open(env *Env, p *planner.Plan) (_ Operator, err error) {
 		q.workers = max(1, traits.Streams)
 	}
 	if p.Sequential {
-		q.workers = 1
+		q.workers, q.sequential = 1, true
 	}
 	if q.batchRows <= 0 {
 		q.batchRows = traits.BatchRows
 	}
 	defer recoverTo(&err)
-	w, err := q.newWorker(nil) // Next knows the context
+	side := q
+	if env.Host != nil {
+		side = q.host()
+	}
+	w, err := side.newWorker(nil) // Next knows the context
 	if err != nil {
 		return nil, err
 	}
 	op, err := w.buildTop(unshared(p.Root, map[planner.Node]bool{}))
 	if err != nil {
-		q.release(w)
+		side.release(w)
 		q.close()
 		return nil, err
 	}
@@ -90,7 +100,7 @@ func (r *root) Close() (err error) {
 	}
 	r.closed = true
 	defer r.q.close()
-	defer r.q.release(r.w)
+	defer r.w.q.release(r.w)
 	defer recoverTo(&err)
 	return r.op.Close()
 }
@@ -103,6 +113,7 @@ func coded(err error) error {
 		return err
 	}
 	var short *device.NoMemoryError
+	var failed *device.StatusError
 	switch {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return &codedError{err, sqltype.Errorf(sqltype.CodeCanceled, "the query was canceled: %v", err)}
@@ -118,6 +129,8 @@ func coded(err error) error {
 		return &codedError{err, e}
 	case errors.Is(err, device.ErrNoMemory):
 		return &codedError{err, sqltype.Errorf(sqltype.CodeOutOfMemory, "%v", err)}
+	case errors.Is(err, device.ErrLost), errors.Is(err, device.ErrNoCode), errors.As(err, &failed):
+		return &codedError{err, sqltype.Errorf(sqltype.CodeDevice, "%v", err)}
 	}
 	return err
 }
@@ -208,6 +221,9 @@ func (q *query) close() {
 		}
 	}
 	q.idle = nil
+	if q.hostSide != nil {
+		q.hostSide.close()
+	}
 }
 
 // shared is the state that the operators of a node share, one an execution:
@@ -306,7 +322,10 @@ func (q *query) work(ctx context.Context, body func(*worker) error) (err error) 
 		return err
 	}
 	defer q.release(w)
-	return body(w)
+	if err := body(w); err != nil || q.env.Host == nil {
+		return err
+	}
+	return w.stream.Wait(ctx) // another stream reads what this one wrote
 }
 
 // drain makes a worker's operator for n, has body read it, and closes it, even

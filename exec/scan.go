@@ -9,6 +9,7 @@ import (
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
+	"github.com/gpusql/gpusql/storage/mirror"
 )
 
 // scan reads a base table: morsels of its segments, taken in turn by the
@@ -32,42 +33,79 @@ type scan struct {
 	cut     gathered // the predicate's columns without invisible rows
 	joins   keyPicker
 	out     gathered
+	copies  copies
 }
 
 // scanState is what the workers' scans of a node share: where the next morsel is.
 type scanState struct {
-	snap arrow.Snap
-	rows []int // of each segment when the scan began
-	ends []int64
-	next atomic.Int64
+	snap   arrow.Snap
+	ranges []scanRange
+	next   atomic.Int64
 }
 
-func newScanState(snap arrow.Snap, morsel int, zone []zoneTest) *scanState {
+// scanRange is rows that a scan reads: of a segment, or of a run of them where
+// the device has mirrors of columns.
+type scanRange struct {
+	seg    *arrow.Segment
+	run    *mirror.Run
+	lo, hi int
+	end    int64 // morsels up to here
+}
+
+func newScanState(w *worker, snap arrow.Snap, zone []zoneTest) *scanState {
 	s := &scanState{snap: snap}
-	var total int64
-	for _, g := range snap.Segments {
-		n := g.Rows()
-		if skipped(zone, g) {
-			n = 0
+	if w.q.env.Mirror != nil {
+		s.mirrored(w, zone)
+	} else {
+		for _, g := range snap.Segments {
+			n := g.Rows()
+			if skipped(zone, g) {
+				n = 0
+			}
+			s.ranges = append(s.ranges, scanRange{seg: g, hi: n})
 		}
-		s.rows = append(s.rows, n)
-		total += int64((n + morsel - 1) / morsel)
-		s.ends = append(s.ends, total)
+	}
+	morsel, end := w.q.batchRows, int64(0)
+	for i := range s.ranges {
+		r := &s.ranges[i]
+		end += int64((r.hi - r.lo + morsel - 1) / morsel)
+		r.end = end
 	}
 	return s
 }
 
-// take is the next morsel: rows lo to hi of a segment; nil at the end.
-func (s *scanState) take(morsel int) (g *arrow.Segment, lo, hi int) {
-	m := s.next.Add(1) - 1
-	for i, end := range s.ends {
-		if m < end {
-			if i > 0 {
-				m -= s.ends[i-1]
+// mirrored makes a range of all segments of a run that follow each other and may
+// have rows.
+func (s *scanState) mirrored(w *worker, zone []zoneTest) {
+	runs := mirror.Runs(&s.snap, w.q.env.Device.Traits().BatchRows)
+	for i := range runs {
+		r := &runs[i]
+		open := false
+		for j, g := range r.Segments {
+			if skipped(zone, g) {
+				open = false
+				continue
 			}
-			lo = int(m) * morsel
-			return s.snap.Segments[i], lo, min(lo+morsel, s.rows[i])
+			if !open {
+				s.ranges = append(s.ranges, scanRange{run: r, lo: r.Starts[j]})
+				open = true
+			}
+			s.ranges[len(s.ranges)-1].hi = r.Starts[j+1]
 		}
+	}
+}
+
+// take is the next morsel: rows lo to hi of a range; nil at the end.
+func (s *scanState) take(morsel int) (r *scanRange, lo, hi int) {
+	m := s.next.Add(1) - 1
+	before := int64(0)
+	for i := range s.ranges {
+		r = &s.ranges[i]
+		if m < r.end {
+			lo = r.lo + int(m-before)*morsel
+			return r, lo, min(lo+morsel, r.hi)
+		}
+		before = r.end
 	}
 	return nil, 0, 0
 }
@@ -92,7 +130,7 @@ func newScan(w *worker, n *planner.Scan) (Operator, error) {
 		s.ids = append(s.ids, src)
 	}
 	s.state = shared(w.q, n, func() *scanState {
-		return newScanState(snap, w.q.batchRows, zoneTests(n.Filter, all, s.ids, w.q.env.Params))
+		return newScanState(w, snap, zoneTests(n.Filter, all, s.ids, w.q.env.Params))
 	})
 	s.joins.from = w.q.scanFilters(n)
 	if n.Filter == nil {
@@ -118,28 +156,34 @@ func (s *scan) Next(ctx context.Context) (*arrow.Batch, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		g, lo, hi := s.state.take(s.w.q.batchRows)
-		if g == nil {
+		r, lo, hi := s.state.take(s.w.q.batchRows)
+		if r == nil {
 			return nil, nil
 		}
-		b, err := s.morsel(g, lo, hi)
+		b, err := s.morsel(r, lo, hi)
 		if b != nil || err != nil {
 			return b, err
 		}
 	}
 }
 
-// morsel reads rows lo to hi of a segment; nil when none is left.
-func (s *scan) morsel(g *arrow.Segment, lo, hi int) (*arrow.Batch, error) {
+// morsel reads rows lo to hi of a range; nil when none is left.
+func (s *scan) morsel(r *scanRange, lo, hi int) (*arrow.Batch, error) {
 	n := hi - lo
 	mem := s.w.q.env.Memory
 	bits, err := s.bitmap.Reserve(mem, kernels.BitmapBytes(n))
 	if err != nil {
 		return nil, err
 	}
-	seen := g.Visible(s.state.snap, lo, hi, bits)
-	if seen == 0 {
-		return nil, nil
+	var seen int
+	if r.run != nil {
+		s.copies.unpin(r.run)
+		seen, err = s.copies.visible(s.w.stream, r.run, s.state.snap, lo, hi, bits)
+	} else {
+		seen = r.seg.Visible(s.state.snap, lo, hi, bits)
+	}
+	if seen == 0 || err != nil {
+		return nil, err
 	}
 	var idx device.Ptr // rows of the morsel, 0 for all
 	if seen < n {
@@ -151,21 +195,21 @@ func (s *scan) morsel(g *arrow.Segment, lo, hi int) (*arrow.Batch, error) {
 		}
 	}
 	if s.pred != nil {
-		if idx, seen, err = s.passing(g, lo, n, idx, seen); err != nil || seen == 0 {
+		if idx, seen, err = s.passing(r, lo, n, idx, seen); err != nil || seen == 0 {
 			return nil, err
 		}
 	}
-	column := func(i int) (arrow.Column, error) { return s.column(g, i, lo, n) }
+	column := func(i int) (arrow.Column, error) { return s.column(r, i, lo, n) }
 	if idx, seen, err = s.joins.pick(s.w, column, idx, n, seen); err != nil || seen == 0 {
 		return nil, err
 	}
-	return s.emit(g, lo, n, idx, seen)
+	return s.emit(r, lo, n, idx, seen)
 }
 
 // passing gives the numbers of the visible rows that pass the filter, 0 for all
 // rows of the morsel.
-func (s *scan) passing(g *arrow.Segment, lo, n int, idx device.Ptr, seen int) (device.Ptr, int, error) {
-	k, err := s.filter(g, lo, n, idx, seen)
+func (s *scan) passing(r *scanRange, lo, n int, idx device.Ptr, seen int) (device.Ptr, int, error) {
+	k, err := s.filter(r, lo, n, idx, seen)
 	if err != nil || k == 0 {
 		return 0, 0, err
 	}
@@ -185,11 +229,11 @@ func (s *scan) passing(g *arrow.Segment, lo, n int, idx device.Ptr, seen int) (d
 }
 
 // filter runs the predicate on the visible rows.
-func (s *scan) filter(g *arrow.Segment, lo, n int, idx device.Ptr, seen int) (int, error) {
+func (s *scan) filter(r *scanRange, lo, n int, idx device.Ptr, seen int) (int, error) {
 	s.lead.Columns = s.lead.Columns[:0]
 	s.lead.Rows = n
 	for _, i := range s.need {
-		c, err := s.column(g, i, lo, n)
+		c, err := s.column(r, i, lo, n)
 		if err != nil {
 			return 0, err
 		}
@@ -209,11 +253,11 @@ func (s *scan) filter(g *arrow.Segment, lo, n int, idx device.Ptr, seen int) (in
 }
 
 // emit makes the result of the rows at idx of a morsel, all of them for 0.
-func (s *scan) emit(g *arrow.Segment, lo, n int, idx device.Ptr, rows int) (*arrow.Batch, error) {
+func (s *scan) emit(r *scanRange, lo, n int, idx device.Ptr, rows int) (*arrow.Batch, error) {
 	width := len(s.n.Columns)
 	s.out.reset(width, rows)
 	for i := range width {
-		c, err := s.column(g, i, lo, n)
+		c, err := s.column(r, i, lo, n)
 		if err != nil {
 			return nil, err
 		}
@@ -229,16 +273,24 @@ func (s *scan) emit(g *arrow.Segment, lo, n int, idx device.Ptr, rows int) (*arr
 }
 
 // column is a morsel of a column.
-func (s *scan) column(g *arrow.Segment, i, lo, n int) (arrow.Column, error) {
+func (s *scan) column(r *scanRange, i, lo, n int) (arrow.Column, error) {
 	if s.ids[i] == planner.RowIDColumn {
 		p, err := s.rowIDs.Reserve(s.w.q.env.Memory, 8*n)
 		if err != nil {
 			return arrow.Column{}, err
 		}
-		err = kernels.Sequence(s.w.stream, p, arrow.RowID(g.ID(), lo), 1, n)
+		err = s.numbers(r, lo, n, p)
 		return arrow.Column{Type: sqltype.Int64, Vec: kernels.Vec{Data: p}}, err
 	}
-	c := g.Column(s.ids[i])
+	var c arrow.Column
+	if r.run != nil {
+		var err error
+		if c, err = s.copies.column(s.w, r.run, s.ids[i], s.name(i)); err != nil {
+			return c, err
+		}
+	} else {
+		c = r.seg.Column(s.ids[i])
+	}
 	c.Type = s.types[i]
 	c, err := s.view.column(s.w.stream, i, c, lo, lo+n)
 	if err != nil || c.Vec.Dict == 0 || c.Type.Phys() == sqltype.PhysStr {
@@ -247,8 +299,36 @@ func (s *scan) column(g *arrow.Segment, i, lo, n int) (arrow.Column, error) {
 	return s.flat.column(i, c, n)
 }
 
+// numbers writes the ids of n rows.
+func (s *scan) numbers(r *scanRange, lo, n int, out device.Ptr) error {
+	if r.run == nil {
+		return kernels.Sequence(s.w.stream, out, arrow.RowID(r.seg.ID(), lo), 1, n)
+	}
+	for i, g := range r.run.Segments {
+		from, to := max(lo, r.run.Starts[i]), min(lo+n, r.run.Starts[i+1])
+		if from >= to {
+			continue
+		}
+		at := out + device.Ptr(8*(from-lo))
+		if err := kernels.Sequence(s.w.stream, at, arrow.RowID(g.ID(), from-r.run.Starts[i]), 1, to-from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// name is what column i is called where copies of it are listed.
+func (s *scan) name(i int) mirror.Name {
+	src := s.n.Source
+	if i >= len(src) {
+		i, src = i-len(src), s.n.FetchSource
+	}
+	return mirror.Name{Table: s.n.Table.Name, Column: s.n.Table.Columns[src[i]].Name}
+}
+
 // Close implements Operator.
 func (s *scan) Close() error {
+	s.copies.unpin(nil)
 	s.pred.close()
 	s.rowIDs.Release()
 	s.bitmap.Release()

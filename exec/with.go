@@ -13,12 +13,13 @@ import (
 // newWith makes the operator of a With: its body's. The definition is computed
 // when a CTEScan first asks for it.
 func newWith(w *worker, n *planner.With) (Operator, error) {
-	w.q.mu.Lock()
-	if w.q.ctes == nil {
-		w.q.ctes = map[int]*planner.With{}
+	q := w.q.whole()
+	q.mu.Lock()
+	if q.ctes == nil {
+		q.ctes = map[int]*planner.With{}
 	}
-	w.q.ctes[n.CTE] = n
-	w.q.mu.Unlock()
+	q.ctes[n.CTE] = n
+	q.mu.Unlock()
 	return w.build(n.Body)
 }
 

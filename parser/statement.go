@@ -295,7 +295,7 @@ func (p *parser) show() Statement {
 // showLists are the things that SHOW lists by one word.
 var showLists = [...]struct{ word, name string }{
 	{"tables", "TABLES"}, {"indexes", "INDEXES"}, {"views", "VIEWS"}, {"schemas", "SCHEMAS"},
-	{"devices", "DEVICES"}, {"functions", "FUNCTIONS"}, {"settings", "ALL"},
+	{"devices", "DEVICES"}, {"resident", "RESIDENT"}, {"functions", "FUNCTIONS"}, {"settings", "ALL"},
 }
 
 // set reads SET and RESET.

@@ -42,6 +42,9 @@ func Explain(p *Plan, o ExplainOptions) string {
 	return e.out.String()
 }
 
+// Line is the line of Explain for n by itself.
+func Line(n Node) string { return (&explainer{namer: newNamer(n)}).line(n) }
+
 type explainer struct {
 	*namer
 	opts  ExplainOptions

@@ -14,6 +14,8 @@ type Config struct {
 // configs are the known parts of a configuration; a configuration joins some by commas.
 var configs = [...]Config{
 	{"cpu", []string{"SET device = 'cpu'"}},
+	{"cuda", []string{"SET device = 'cuda'"}},
+	{"require_gpu", []string{"SET require_gpu = on"}},
 	{"optimizer=off", []string{"SET optimizer = off"}},
 	{"morsel=3", []string{"SET morsel = 3"}},
 	{"hash=zero", []string{"SET hash = 'zero'"}},
