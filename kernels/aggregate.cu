@@ -148,6 +148,18 @@ INLINE S warp_fold(S v) {
   return v;
 }
 
+// fold_block adds each thread's state to the first group's.
+template <typename S>
+INLINE void fold_block(const aggLaunch &a, S mine) {
+  SHARED(S, part, BLOCK / WARP);
+  mine = warp_fold(mine);
+  if (lane() == 0) part[warp()] = mine;
+  sync_block();
+  if (thread() != 0) return;
+  for (u32 w = 1; w < BLOCK / WARP; w++) mine.add(part[w]);
+  mine.put(at<S>(a.State));
+}
+
 // one_group folds all rows.
 template <typename S, typename L>
 INLINE void one_group(const aggLaunch &a, u64 n, L load) {
@@ -156,13 +168,27 @@ INLINE void one_group(const aggLaunch &a, u64 n, L load) {
     S v;
     if (load(i, v)) mine.add(v);
   });
-  SHARED(S, part, BLOCK / WARP);
-  mine = warp_fold(mine);
-  if (lane() == 0) part[warp()] = mine;
-  sync_block();
-  if (thread() != 0) return;
-  for (u32 w = 1; w < BLOCK / WARP; w++) mine.add(part[w]);
-  mine.put(at<S>(a.State));
+  fold_block(a, mine);
+}
+
+// one_group_words is the same for values of 8 bytes: many loads are under way.
+template <typename S>
+INLINE void one_group_words(const aggLaunch &a, u64 n) {
+  constexpr u32 K = 8;
+  S mine = {};
+  const u64 *src = at<u64>(a.Src.Data);
+  for (u64 base = u64(block()) * (K * BLOCK); base < n; base += u64(blocks()) * (K * BLOCK)) {
+    u64 v[K];
+    UNROLL for (u32 k = 0; k < K; k++) {
+      const u64 i = base + k * BLOCK + thread();
+      v[k] = i < n ? src[i] : 0;
+    }
+    UNROLL for (u32 k = 0; k < K; k++) {
+      const u64 i = base + k * BLOCK + thread();
+      if (i < n && bit(a.Src.Valid, i)) mine.add(S::of(a, v[k], 0));
+    }
+  }
+  fold_block(a, mine);
 }
 
 // few_groups gives each warp a copy of all groups: the lanes of one group are
@@ -214,6 +240,11 @@ INLINE void fold(const aggLaunch &a, u64 n, L load) {
 // update adds rows to states; merge adds states, of which Rows says which.
 template <typename S>
 INLINE void update(const aggLaunch &a, u64 n) {
+  const bool words = a.Form == PhysI64 || a.Form == PhysU64 || a.Form == PhysF64;
+  if (a.IDs == 0 && words && a.Src.Data && !a.Src.Dict) {
+    one_group_words<S>(a, n);
+    return;
+  }
   fold<S>(a, n, [&](u64 i, S &v) {
     if (!bit(a.Src.Valid, i)) return false;
     u64 hi = 0;

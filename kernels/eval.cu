@@ -11,8 +11,9 @@
 
 #define EVAL_BLOCK 128
 #define EVAL_ROWS 2
+#define EVAL_PLAIN_ROWS 4
 
-constexpr u32 T = EVAL_BLOCK, R = EVAL_ROWS;
+constexpr u32 T = EVAL_BLOCK;
 
 // Bits are 128 bits of a row: known values and masks.
 struct Bits {
@@ -53,7 +54,9 @@ INLINE u64 narrow(u64 v, Phys p) {
   return is_unsigned(p) ? v << s >> s : u64(i64(v << s) >> s);
 }
 
-// Machine runs one thread's rows.
+// Machine runs R rows of a thread. A plain one has no NULLs and no masks: then
+// there is nothing to know of a row but its values.
+template <bool PLAIN, u32 R>
 struct Machine {
   const evalLaunch &a;
   const u64 *consts;
@@ -61,7 +64,7 @@ struct Machine {
   u64 *file;
   u64 first;  // the number of row 0; row k is k*T further
   u64 n;
-  Bits bits[R];
+  Bits bits[PLAIN ? 1 : R];
 
   INLINE u64 &slot(i32 s, u32 k) const { return file[(u32(s) * R + k) * T + thread()]; }
   INLINE u64 word(const evalArg &x, u32 k, u32 w) const {
@@ -79,9 +82,11 @@ struct Machine {
     slot(in.Dst, k) = u64(v);
     slot(in.Dst + 1, k) = u64(u128(v) >> 64);
   }
-  INLINE bool known(const evalArg &x, u32 k) const { return bits[k].has(x.Bit); }
-  INLINE bool counts(const evalInstr &in, u32 k) const {
-    return first + k * T < n && (in.Mask < 0 || bits[k].has(in.Mask));
+  INLINE bool known(const evalArg &x, u32 k) const { return PLAIN || bits[k].has(x.Bit); }
+  INLINE bool masked(i32 mask, u32 k) const { return PLAIN || mask < 0 || bits[k].has(mask); }
+  INLINE bool counts(const evalInstr &in, u32 k) const { return first + k * T < n && masked(in.Mask, k); }
+  INLINE void set(i32 bit, u32 k, bool v) {
+    if (!PLAIN) bits[k].set(bit, v);
   }
 
   // settle says whether the result is known, and reports a bad value of a row that counts.
@@ -93,7 +98,7 @@ struct Machine {
         atomic_max(at<u64>(a.Bad) + (in.Flags & Speculative ? 1 : 0), ~(first + k * T));
       }
     }
-    bits[k].set(in.Bit, known);
+    set(in.Bit, k, known);
   }
 
   // each1 and each2 compute a strict instruction of one or two arguments: f sets
@@ -126,7 +131,8 @@ struct Machine {
   INLINE void call(const evalInstr &in);
 };
 
-INLINE void Machine::integers(const evalInstr &in) {
+template <bool PLAIN, u32 R>
+INLINE void Machine<PLAIN, R>::integers(const evalInstr &in) {
   const bool uns = is_unsigned(in.Form), wide = bits_of(in.Form) == 64;
   const u32 width = bits_of(in.Form) - 1;
   each2(in, [&](u32 k, bool &bad) {
@@ -165,8 +171,9 @@ INLINE void Machine::integers(const evalInstr &in) {
   });
 }
 
+template <bool PLAIN, u32 R>
 template <typename F>
-INLINE void Machine::floats(const evalInstr &in) {
+INLINE void Machine<PLAIN, R>::floats(const evalInstr &in) {
   each2(in, [&](u32 k, bool &bad) {
     const F u = as_float<F>(one(in.A, k)), v = in.Args > 1 ? as_float<F>(one(in.B, k)) : F(0);
     F r = 0;
@@ -183,7 +190,8 @@ INLINE void Machine::floats(const evalInstr &in) {
 }
 
 // wide is arithmetic of 128 bits.
-INLINE void Machine::wide(const evalInstr &in) {
+template <bool PLAIN, u32 R>
+INLINE void Machine<PLAIN, R>::wide(const evalInstr &in) {
   const i128 x = i128(u128(in.X[1]) << 64 | in.X[0]);  // a power of ten, or a limit
   each2(in, [&](u32 k, bool &bad) {
     const i128 u = in.Do == OpMulWide ? 0 : two(in.A, k);
@@ -222,7 +230,8 @@ template <typename F> INLINE i32 order_floats(F a, F b) {
   return three_way(a, b);
 }
 
-INLINE void Machine::compare(const evalInstr &in) {
+template <bool PLAIN, u32 R>
+INLINE void Machine<PLAIN, R>::compare(const evalInstr &in) {
   const bool distinct = in.Do == OpDistinct || in.Do == OpNotDistinct;
   u32 yes = 6;  // bit c+1: a result c of -1, 0 or 1 makes it true
   switch (in.Do) {
@@ -251,13 +260,14 @@ INLINE void Machine::compare(const evalInstr &in) {
     u64 v = yes >> (c + 1) & 1;
     if (distinct && !(ka && kb)) v = (ka != kb) == (in.Do == OpDistinct);
     put(in, k, v);
-    bits[k].set(in.Bit, distinct || (ka && kb));
+    set(in.Bit, k, distinct || (ka && kb));
   }
 }
 
 // in_list looks values up in a list: numbers in an open table of words behind
 // their flags, strings and the rest one by one.
-INLINE void Machine::in_list(const evalInstr &in) {
+template <bool PLAIN, u32 R>
+INLINE void Machine<PLAIN, R>::in_list(const evalInstr &in) {
   const u64 *list = lists + in.List;
   const u64 many = list[0], mask = list[1];  // mask: of a table, or 0
   const bool null = list[2] != 0;
@@ -293,12 +303,13 @@ INLINE void Machine::in_list(const evalInstr &in) {
       }
     }
     put(in, k, u64(found));
-    bits[k].set(in.Bit, ka && (found || !null));
+    set(in.Bit, k, ka && (found || !null));
   }
 }
 
 // choose takes the value of the rest, and over it each arm's for its mask.
-INLINE void Machine::choose(const evalInstr &in) {
+template <bool PLAIN, u32 R>
+INLINE void Machine<PLAIN, R>::choose(const evalInstr &in) {
   const bool two = in.Form >= PhysI128;
   const u64 *list = lists + in.List;
   UNROLL for (u32 k = 0; k < R; k++) {
@@ -312,16 +323,17 @@ INLINE void Machine::choose(const evalInstr &in) {
     };
     take(list[in.Args - 1]);
     for (i32 j = 0; j + 1 < in.Args; j += 2) {
-      if (!bits[k].has(u32(list[j] >> 16 & 0xffff))) continue;
+      if (!masked(i32(list[j] >> 16 & 0xffff), k)) continue;
       take(list[j + 1]);
     }
     slot(in.Dst, k) = lo;
     if (two) slot(in.Dst + 1, k) = hi;
-    bits[k].set(in.Bit, is);
+    set(in.Bit, k, is);
   }
 }
 
-INLINE void Machine::cast(const evalInstr &in) {
+template <bool PLAIN, u32 R>
+INLINE void Machine<PLAIN, R>::cast(const evalInstr &in) {
   const i64 lo = i64(in.X[0]), hi = i64(in.X[1]);
   each1(in, [&](u32 k, bool &bad) {
     const u64 v = one(in.A, k);
@@ -393,7 +405,8 @@ INLINE i64 part_of(u64 part, i64 day) {
   return 0;
 }
 
-INLINE void Machine::call(const evalInstr &in) {
+template <bool PLAIN, u32 R>
+INLINE void Machine<PLAIN, R>::call(const evalInstr &in) {
   each2(in, [&](u32 k, bool &bad) {
     if (!known(in.A, k) || !known(in.B, k) || !counts(in, k)) return;
     switch (in.Imm) {
@@ -432,12 +445,13 @@ INLINE void Machine::call(const evalInstr &in) {
   });
 }
 
-INLINE void Machine::run(const evalInstr &in) {
+template <bool PLAIN, u32 R>
+INLINE void Machine<PLAIN, R>::run(const evalInstr &in) {
   switch (in.Do) {
     case OpAdd: case OpSub: case OpMul: case OpDiv: case OpMod: case OpNeg:
     case OpBitAnd: case OpBitOr: case OpBitXor: case OpBitNot: case OpShl: case OpShr:
-      if (in.Form == PhysF64) floats<f64>(in);
-      else if (in.Form == PhysF32) floats<f32>(in);
+      if (in.Form == PhysF64) this->template floats<f64>(in);
+      else if (in.Form == PhysF32) this->template floats<f32>(in);
       else if (in.Form == PhysI128) wide(in);
       else integers(in);
       return;
@@ -472,21 +486,21 @@ INLINE void Machine::run(const evalInstr &in) {
         const bool u = one(in.A, k) & 1, v = one(in.B, k) & 1, ku = known(in.A, k), kv = known(in.B, k);
         const bool decides = in.Do == OpOr;  // the value that decides alone
         put(in, k, u64(in.Do == OpAnd ? u && v : u || v));
-        bits[k].set(in.Bit, (ku && kv) || (ku && u == decides) || (kv && v == decides));
+        set(in.Bit, k, (ku && kv) || (ku && u == decides) || (kv && v == decides));
       }
       return;
     case OpNot: each1(in, [&](u32 k, bool &) { put(in, k, (one(in.A, k) & 1) ^ 1); }); return;
     case OpIsNull:
       UNROLL for (u32 k = 0; k < R; k++) {
         put(in, k, u64(!known(in.A, k)));
-        bits[k].set(in.Bit, true);
+        set(in.Bit, k, true);
       }
       return;
     case OpMaskTrue: case OpMaskNotTrue: case OpMaskNotFalse:
       UNROLL for (u32 k = 0; k < R; k++) {
         const bool v = one(in.A, k) & 1, ku = known(in.A, k);
         const bool m = in.Do == OpMaskTrue ? v && ku : in.Do == OpMaskNotTrue ? !(v && ku) : v || !ku;
-        bits[k].set(in.Bit, m && (in.Mask < 0 || bits[k].has(in.Mask)));
+        set(in.Bit, k, m && masked(in.Mask, k));
       }
       return;
     case OpIn: in_list(in); return;
@@ -498,7 +512,8 @@ INLINE void Machine::run(const evalInstr &in) {
 }
 
 // load brings the inputs into registers.
-INLINE void Machine::load() {
+template <bool PLAIN, u32 R>
+INLINE void Machine<PLAIN, R>::load() {
   const evalColumn *columns = at<evalColumn>(a.Columns);
   for (u32 j = 0; j < a.Inputs; j++) {
     const evalColumn &c = columns[j];
@@ -507,8 +522,8 @@ INLINE void Machine::load() {
       if (row >= n) continue;
       const Ptr data = c.Col.Dict ? c.Col.Dict : c.Col.Data;
       const u64 i = c.Col.Dict ? at<u32>(c.Col.Data)[row] : row;
-      const bool is = bit(c.Col.Valid, row);
-      bits[k].set(c.Bit, is);
+      const bool is = PLAIN || bit(c.Col.Valid, row);
+      set(c.Bit, k, is);
       if (c.Col.Dict && !is) continue;  // a code under a NULL may be anything
       u64 v = 0;
       switch (c.Form) {
@@ -531,15 +546,18 @@ INLINE void Machine::load() {
 }
 
 // store writes the results, and their bitmaps by warps.
-INLINE void Machine::store() {
+template <bool PLAIN, u32 R>
+INLINE void Machine<PLAIN, R>::store() {
   const evalColumn *outs = at<evalColumn>(a.Columns) + a.Inputs;
   for (u32 j = 0; j < a.Outs; j++) {
     const evalColumn &c = outs[j];
     const evalArg x{c.Slot, c.Bit};
     UNROLL for (u32 k = 0; k < R; k++) {
       const u64 row = first + k * T;
-      const u32 is = ballot(row < n && known(x, k));
-      if (c.Col.Valid && lane() == 0 && row < (n + 63) / 64 * 64) at<u32>(c.Col.Valid)[row / 32] = is;
+      if (!PLAIN) {
+        const u32 is = ballot(row < n && known(x, k));
+        if (c.Col.Valid && lane() == 0 && row < (n + 63) / 64 * 64) at<u32>(c.Col.Valid)[row / 32] = is;
+      }
       if (row >= n) continue;
       const u64 v = one(x, k);
       switch (c.Form) {
@@ -553,17 +571,27 @@ INLINE void Machine::store() {
   }
 }
 
-KERNEL(eval, evalLaunch, EVAL_BLOCK, EVAL_ROWS * EVAL_BLOCK) {
-  SHARED_REST(u64, room);
-  Machine m{a, at<u64>(a.Consts), at<u64>(a.Lists), room, 0, n, {}};
-  if (a.Scratch) m.file = at<u64>(a.Scratch) + u64(block()) * a.Slots * R * T;
+template <bool PLAIN, u32 R>
+INLINE void evaluate(const evalLaunch &a, u64 n, u64 *file) {
+  Machine<PLAIN, R> m{a, at<u64>(a.Consts), at<u64>(a.Lists), file, 0, n, {}};
   const evalInstr *code = at<evalInstr>(a.Code);
   // A warp's rows stay together, also beyond the last: it stores bitmaps.
   for (u64 base = u64(block()) * (R * T); base < n; base += u64(blocks()) * (R * T)) {
     m.first = base + thread();
-    UNROLL for (u32 k = 0; k < R; k++) m.bits[k] = Bits{1, 0};  // bit 0: known, bit 1: NULL, of constants
+    UNROLL for (u32 k = 0; k < (PLAIN ? 1 : R); k++) m.bits[k] = Bits{1, 0};  // bit 0: known, bit 1: NULL, of constants
     m.load();
     for (u32 i = 0; i < a.Instrs; i++) m.run(code[i]);
     m.store();
   }
+}
+
+KERNEL(eval, evalLaunch, EVAL_BLOCK, EVAL_ROWS * EVAL_BLOCK) {
+  SHARED_REST(u64, room);
+  u64 *file = a.Scratch ? at<u64>(a.Scratch) + u64(block()) * a.Slots * (EVAL_ROWS * T) : room;
+  evaluate<false, EVAL_ROWS>(a, n, file);
+}
+
+KERNEL(eval_plain, evalLaunch, EVAL_BLOCK, EVAL_PLAIN_ROWS * EVAL_BLOCK) {
+  SHARED_REST(u64, room);
+  evaluate<true, EVAL_PLAIN_ROWS>(a, n, room);
 }

@@ -14,7 +14,8 @@ import (
 type deviceEval struct {
 	prog    *deviceProgram
 	kernel  *device.Kernel[evalLaunch]
-	static  *device.Buffer // code, constants, lists, and the bytes of their long strings
+	plain   *device.Kernel[evalLaunch] // for batches without NULLs; nil: there is none
+	static  *device.Buffer             // code, constants, lists, and the bytes of their long strings
 	args    evalLaunch
 	columns []evalColumn
 	scratch *device.Buffer
@@ -80,7 +81,11 @@ func (e *Evaluator) launch(s device.Stream, cols []Vec, n int) error {
 		}
 	}
 	d.args.Status = s.Status()
-	if err := device.Launch(s, d.kernel, n, d.args); err != nil || !d.prog.fails {
+	k := d.kernel
+	if d.plain != nil && !slices.Contains(d.known[:len(e.prog.Inputs)], false) {
+		k = d.plain
+	}
+	if err := device.Launch(s, k, n, d.args); err != nil || !d.prog.fails {
 		return err
 	}
 	var bad [16]byte
@@ -206,17 +211,22 @@ func (d *deviceEval) begin(p *Program, m device.Allocator, s device.Stream) erro
 		Instrs: uint32(len(prog.code)), Slots: uint32(prog.slots),
 		Inputs: uint32(len(prog.inputs)), Outs: uint32(len(prog.outs)),
 	}
-	code2 := *codeEval
+	general := *codeEval
 	if prog.slots <= evalSlots {
-		code2.Shared = prog.slots * evalBlock * 8
+		general.Shared = prog.slots * evalBlock * 8
 	} else {
 		if d.scratch, err = m.Alloc(prog.slots * evalBlock * 8 * scratchBlocks); err != nil {
 			return err
 		}
 		d.args.Scratch = d.scratch.Ptr()
-		code2.MaxGrid = scratchBlocks
+		general.MaxGrid = scratchBlocks
 	}
-	d.kernel = &device.Kernel[evalLaunch]{Name: "eval", Code: &code2}
+	d.kernel = &device.Kernel[evalLaunch]{Name: "eval", Code: &general}
+	if prog.plain {
+		c := *codeEvalPlain
+		c.Shared = prog.slots * plainBlock * 8
+		d.plain = &device.Kernel[evalLaunch]{Name: "eval_plain", Code: &c}
+	}
 	d.columns = slices.Concat(prog.inputs, prog.outs)
 	d.prog = prog
 	return nil
