@@ -21,7 +21,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "no peer %q: there are duckdb, sqlite and self\n", *name)
 		os.Exit(2)
 	}
-	found, start := 0, time.Now()
+	found, told, start := 0, 0, time.Now()
 	s := &metamorphic.Soak{Seed: *seed, Cases: *cases, Each: *each, Features: metamorphic.Everything(),
 		Oracles: p.oracles, Open: p.open(*name), MayRefuse: *name,
 		Found: func(f *metamorphic.Finding) {
@@ -33,7 +33,8 @@ func main() {
 			}
 		},
 		Progress: func(n int) {
-			if n%(100**each) == 0 {
+			if n >= told+1000 {
+				told = n
 				fmt.Fprintf(os.Stderr, "%d cases, %d found, %v\n", n, found, time.Since(start).Round(time.Second))
 			}
 		},
@@ -44,7 +45,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	fmt.Printf("%d cases from seed %d against %s, %d disagreements\n", n, *seed, *name, found)
+	fmt.Printf("%d cases from seed %d against %s: %d refused by it, %d by both, %d too slow, %d disagreements\n",
+		n, *seed, *name, s.Refused, s.Outcomes[metamorphic.RefusedByBoth], s.Outcomes[metamorphic.Slow], found)
 	if found > 0 {
 		os.Exit(1)
 	}

@@ -3,6 +3,7 @@ package metamorphic
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -24,17 +25,22 @@ var typeNames = [numTypes]string{"BIGINT", "VARCHAR", "BOOLEAN", "DOUBLE", "DECI
 
 // Features are what the engines under comparison share.
 type Features struct {
-	Types   []Type
-	Rows    bool // row values, quantified comparisons, LATERAL
-	Full    bool // FULL and RIGHT joins
-	SetAll  bool // INTERSECT ALL and EXCEPT ALL
-	Rollup  bool // GROUPING SETS
-	Windows bool
+	Types     []Type
+	Rows      bool // row values, quantified comparisons
+	Full      bool // FULL and RIGHT joins
+	SetAll    bool // INTERSECT ALL and EXCEPT ALL, nested set operations
+	Rollup    bool // GROUPING SETS
+	Windows   bool
+	Recursive bool
+	Extended  bool // LATERAL, DISTINCT ON, QUALIFY, VALUES with names
+	Functions bool // those of PostgreSQL beyond the usual
+	Big       bool // some tables of thousands of rows
 }
 
 // Everything is all that the generator knows.
 func Everything() Features {
-	return Features{Types: []Type{Int, Text, Bool, Real, Dec, Date}, Rows: true, Full: true, SetAll: true, Rollup: true, Windows: true}
+	return Features{Types: []Type{Int, Text, Bool, Real, Dec, Date}, Rows: true, Full: true, SetAll: true, Rollup: true,
+		Windows: true, Recursive: true, Extended: true, Functions: true, Big: true}
 }
 
 // Column is a column of a generated table.
@@ -44,64 +50,100 @@ type Column struct {
 	NotNull bool
 }
 
-// Table is a generated table: its rows are literals.
+// Table is a generated table: its rows are literals. Or it is a view.
 type Table struct {
 	Name    string
 	Columns []Column
 	Rows    [][]string
 	Key     bool     // the first column is the primary key
-	Indexes []string // column lists
+	Indexes []string // what stands after the table's name
+	View    *Query
 }
 
 // Database is what queries are asked of.
-type Database struct{ Tables []*Table }
+type Database struct {
+	Tables []*Table
+	Big    bool // tables of thousands of rows, joined by their first columns
+}
 
-// NewDatabase makes one to four small tables with NULLs, duplicates and skew.
+// NewDatabase makes one to four small tables with NULLs, duplicates and skew,
+// or one or two of some thousands of rows.
 func NewDatabase(r *rand.Rand, f Features) *Database {
-	d := &Database{}
-	for i := range 1 + r.IntN(4) {
-		t := &Table{Name: fmt.Sprintf("t%d", i), Key: r.IntN(3) == 0}
-		for c := range 2 + r.IntN(4) {
-			col := Column{Name: fmt.Sprintf("c%d", c), Type: f.Types[r.IntN(len(f.Types))], NotNull: r.IntN(4) == 0}
-			if c == 0 {
-				col.Type = Int
-				col.NotNull = t.Key || col.NotNull
-			}
-			t.Columns = append(t.Columns, col)
-		}
+	d := &Database{Big: f.Big && r.IntN(12) == 0}
+	most := 4
+	if d.Big {
+		most = 2
+	}
+	for i := range 1 + r.IntN(most) {
 		rows := []int{0, 1, 3, 8, 20, 40}[r.IntN(6)]
-		for n := range rows {
-			row := make([]string, len(t.Columns))
-			for c, col := range t.Columns {
-				switch {
-				case c == 0 && t.Key:
-					row[c] = fmt.Sprint(n*3 - 20)
-				case !col.NotNull && r.IntN(5) == 0:
-					row[c] = "NULL"
-				default:
-					row[c] = literal(r, col.Type)
-				}
-			}
-			t.Rows = append(t.Rows, row)
+		if d.Big {
+			rows = []int{1025, 2500, 5000}[r.IntN(3)]
 		}
-		for range r.IntN(3) {
-			list := t.Columns[r.IntN(len(t.Columns))].Name
-			if r.IntN(3) == 0 {
-				if other := t.Columns[r.IntN(len(t.Columns))].Name; other != list {
-					list += ", " + other
-				}
-			}
-			t.Indexes = append(t.Indexes, list)
+		d.Tables = append(d.Tables, newTable(r, f, fmt.Sprintf("t%d", i), rows))
+	}
+	for i := range r.IntN(3) {
+		if d.Big || !f.Full {
+			break
 		}
-		d.Tables = append(d.Tables, t)
+		g := NewGenerator(r, d, f)
+		types := g.types(1 + r.IntN(3))
+		v := derived(fmt.Sprintf("v%d", i), types)
+		v.View = g.query(&scope{}, types, 2, false)
+		d.Tables = append(d.Tables, v)
 	}
 	return d
+}
+
+func newTable(r *rand.Rand, f Features, name string, rows int) *Table {
+	t := &Table{Name: name, Key: r.IntN(3) == 0}
+	for c := range 2 + r.IntN(4) {
+		col := Column{Name: fmt.Sprintf("c%d", c), Type: f.Types[r.IntN(len(f.Types))], NotNull: r.IntN(4) == 0}
+		if c == 0 {
+			col.Type = Int
+			col.NotNull = t.Key || col.NotNull
+		}
+		t.Columns = append(t.Columns, col)
+	}
+	nulls := make([]int, len(t.Columns))
+	for c := range nulls {
+		nulls[c] = []int{0, 20, 20, 60, 95}[r.IntN(5)]
+	}
+	for n := range rows {
+		row := make([]string, len(t.Columns))
+		for c, col := range t.Columns {
+			switch {
+			case c == 0 && t.Key:
+				row[c] = fmt.Sprint(n*3 - 20)
+			case !col.NotNull && r.IntN(100) < nulls[c]:
+				row[c] = "NULL"
+			case c == 0 && rows > 1000:
+				row[c] = fmt.Sprint(r.IntN(rows))
+			default:
+				row[c] = literal(r, col.Type)
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for range r.IntN(3) {
+		list := t.Columns[r.IntN(len(t.Columns))].Name
+		if r.IntN(3) == 0 {
+			if other := t.Columns[r.IntN(len(t.Columns))].Name; other != list {
+				list += ", " + other
+			}
+		}
+		t.Indexes = append(t.Indexes, []string{"", " USING btree", " USING lsm", " USING mvcc"}[r.IntN(4)]+"("+list+")")
+	}
+	return t
 }
 
 // Statements make the database. Each is alone in its string.
 func (d *Database) Statements() []string {
 	var out []string
 	for _, t := range d.Tables {
+		if t.View != nil {
+			out = append(out, "CREATE VIEW "+t.Name+" AS "+t.View.SQL())
+			continue
+		}
 		var cols []string
 		for i, c := range t.Columns {
 			def := c.Name + " " + typeNames[c.Type]
@@ -117,11 +159,11 @@ func (d *Database) Statements() []string {
 		for _, r := range t.Rows {
 			rows = append(rows, "("+strings.Join(r, ", ")+")")
 		}
-		if len(rows) > 0 {
-			out = append(out, fmt.Sprintf("INSERT INTO %s VALUES %s", t.Name, strings.Join(rows, ", ")))
+		for some := range slices.Chunk(rows, 500) {
+			out = append(out, fmt.Sprintf("INSERT INTO %s VALUES %s", t.Name, strings.Join(some, ", ")))
 		}
-		for i, list := range t.Indexes {
-			out = append(out, fmt.Sprintf("CREATE INDEX i%d_%s ON %s(%s)", i, t.Name, t.Name, list))
+		for i, index := range t.Indexes {
+			out = append(out, fmt.Sprintf("CREATE INDEX i%d_%s ON %s%s", i, t.Name, t.Name, index))
 		}
 	}
 	return out

@@ -17,7 +17,7 @@ var forms = [numTypes][]form{
 		{"(% + %)", []Type{Int, Int}}, {"(% - %)", []Type{Int, Int}}, {"(- %)", []Type{Int}}, {"abs(%)", []Type{Int}},
 		{"(% / NULLIF(%, 0))", []Type{Int, Int}}, {"(% %% NULLIF(%, 0))", []Type{Int, Int}},
 		{"length(%)", []Type{Text}}, {"CASE WHEN % THEN 1 ELSE 0 END", []Type{Bool}},
-		{"(% * 3)", []Type{Int}},
+		{"(% * 3)", []Type{Int}}, {"CAST(CAST(% AS VARCHAR) AS BIGINT)", []Type{Int}},
 	},
 	Text: {
 		{"(% || %)", []Type{Text, Text}}, {"upper(%)", []Type{Text}}, {"lower(%)", []Type{Text}},
@@ -42,10 +42,51 @@ var forms = [numTypes][]form{
 	},
 }
 
-// ofAny are made of arguments of the type itself, or of any one type for Bool.
+// more are those that not all engines have.
+var more = [numTypes][]form{
+	Int: {
+		{"strpos(%, 'b')", []Type{Text}}, {"ascii(%)", []Type{Text}}, {"CAST(% AS BIGINT)", []Type{Bool}},
+		{"CAST(% AS BIGINT)", []Type{Dec}}, {"CAST(floor(%) AS BIGINT)", []Type{Real}}, {"CAST(ceil(%) AS BIGINT)", []Type{Dec}},
+		{"CAST(% AS BIGINT)", []Type{Real}},
+		{"CAST(extract(year FROM %) AS BIGINT)", []Type{Date}}, {"CAST(extract(month FROM %) AS BIGINT)", []Type{Date}},
+		{"CAST(extract(dow FROM %) AS BIGINT)", []Type{Date}}, {"CAST(extract(doy FROM %) AS BIGINT)", []Type{Date}},
+		{"CAST(extract(week FROM %) AS BIGINT)", []Type{Date}}, {"CAST(extract(quarter FROM %) AS BIGINT)", []Type{Date}},
+		{"CAST((% - %) AS BIGINT)", []Type{Date, Date}}, {"sign(%)", []Type{Int}},
+	},
+	Text: {
+		{"lpad(%, 5, 'xy')", []Type{Text}}, {"rpad(%, 3, '-')", []Type{Text}}, {"repeat(%, 2)", []Type{Text}},
+		{"reverse(%)", []Type{Text}}, {"left(%, 2)", []Type{Text}}, {"right(%, 3)", []Type{Text}}, {"left(%, -1)", []Type{Text}},
+		{"concat(%, %, '!')", []Type{Text, Int}}, {"split_part(%, 'b', 1)", []Type{Text}}, {"ltrim(%, 'a')", []Type{Text}},
+		{"rtrim(%, 'eZ')", []Type{Text}}, {"translate(%, 'ab', 'x')", []Type{Text}}, {"CAST(% AS VARCHAR)", []Type{Date}},
+		{"CAST(% AS VARCHAR)", []Type{Dec}}, {"CAST(% AS VARCHAR)", []Type{Bool}}, {"substr(%, 2, 3)", []Type{Text}},
+		{"concat_ws('-', %, %)", []Type{Text, Text}}, {"md5(%)", []Type{Text}}, {"strftime(%, '%%Y/%%m')", []Type{Date}},
+	},
+	Bool: {
+		{"starts_with(%, 'a')", []Type{Text}}, {"(% IS UNKNOWN)", []Type{Bool}}, {"(% IS NOT FALSE)", []Type{Bool}},
+		{"(% = (%))", []Type{Bool, Bool}}, {"CAST(% AS BOOLEAN)", []Type{Int}}, {"(% ILIKE 'A%%')", []Type{Text}},
+		{"regexp_matches(%, '^a.*b')", []Type{Text}}, {"contains(%, 'b')", []Type{Text}},
+	},
+	Real: {
+		{"CAST(% AS DOUBLE)", []Type{Dec}}, {"floor(%)", []Type{Real}}, {"ceil(%)", []Type{Real}},
+	},
+	Dec: {
+		{"CAST(% - % AS DECIMAL(10,2))", []Type{Dec, Dec}}, {"CAST(CAST(% AS VARCHAR) AS DECIMAL(10,2))", []Type{Dec}},
+		{"CAST(round(%, 1) AS DECIMAL(10,2))", []Type{Dec}}, {"CAST(trunc(%) AS DECIMAL(10,2))", []Type{Dec}},
+	},
+	Date: {
+		{"CAST(date_trunc('month', %) AS DATE)", []Type{Date}}, {"CAST(% - INTERVAL 1 MONTH AS DATE)", []Type{Date}},
+		{"CAST(CAST(% AS VARCHAR) AS DATE)", []Type{Date}}, {"last_day(%)", []Type{Date}}, {"CAST(CAST(% AS TIMESTAMP) AS DATE)", []Type{Date}},
+		{"CAST(date_trunc('week', %) AS DATE)", []Type{Date}},
+	},
+}
+
+// sameForms are made of arguments of the type itself, moreSame those that not
+// all engines have; compares take any one type.
 var (
-	sameForms = []form{{"COALESCE(%, %)", nil}, {"NULLIF(%, %)", nil}}
-	compares  = []string{"(% = %)", "(% = %)", "(% <> %)", "(% < %)", "(% <= %)", "(% > %)", "(% >= %)",
+	sameForms = []form{{"COALESCE(%, %)", nil}, {"NULLIF(%, %)", nil}, {"CASE % WHEN % THEN % ELSE % END", nil},
+		{"COALESCE(%, NULL, %)", nil}}
+	moreSame = []form{{"greatest(%, %)", nil}, {"least(%, %)", nil}, {"greatest(%, %, %)", nil}}
+	compares = []string{"(% = %)", "(% = %)", "(% <> %)", "(% < %)", "(% <= %)", "(% > %)", "(% >= %)",
 		"(% IS DISTINCT FROM %)", "(% IS NOT DISTINCT FROM %)"}
 )
 
@@ -66,17 +107,28 @@ func (g *Generator) expr(t Type, s *scope, depth int) *Expr {
 	switch n := g.r.IntN(100); {
 	case n < 10:
 		f := pick(g, sameForms)
-		return &Expr{Form: f.text, Type: t, Args: []*Expr{g.expr(t, s, depth-1), g.expr(t, s, depth-1)}}
+		if g.features.Functions && g.chance(30) {
+			f = pick(g, moreSame)
+		}
+		e := &Expr{Form: f.text, Type: t}
+		for range strings.Count(f.text, "%") {
+			e.Args = append(e.Args, g.expr(t, s, depth-1))
+		}
+		return e
 	case n < 22:
 		return &Expr{Form: "CASE WHEN % THEN % ELSE % END", Type: t,
 			Args: []*Expr{g.expr(Bool, s, depth-1), g.expr(t, s, depth-1), g.expr(t, s, depth-1)}}
 	case n < 30 && depth > 1:
 		return g.scalar(t, s, depth)
 	}
-	return g.formed(pick(g, forms[t]), t, s, depth)
+	return g.formed(t, s, depth)
 }
 
-func (g *Generator) formed(f form, t Type, s *scope, depth int) *Expr {
+func (g *Generator) formed(t Type, s *scope, depth int) *Expr {
+	f := pick(g, forms[t])
+	if g.features.Functions && g.chance(40) {
+		f = pick(g, more[t])
+	}
 	e := &Expr{Form: f.text, Type: t}
 	for _, a := range f.args {
 		if !slices.Contains(g.features.Types, a) {
@@ -104,26 +156,34 @@ func (g *Generator) condition(s *scope, depth int) *Expr {
 		return &Expr{Form: pick(g, []string{"(% BETWEEN % AND %)", "(% NOT BETWEEN % AND %)"}), Type: Bool,
 			Args: []*Expr{g.expr(t, s, depth-1), g.expr(t, s, 0), g.expr(t, s, 0)}}
 	case n < 55:
-		return &Expr{Form: pick(g, []string{"(% IN (%, %, %))", "(% NOT IN (%, %, %))"}), Type: Bool,
+		return &Expr{Form: pick(g, []string{"(% IN (%, %, %))", "(% NOT IN (%, %, %))", "(% IN (%, NULL, %, %))", "(% NOT IN (%, %, NULL, %))"}), Type: Bool,
 			Args: []*Expr{g.expr(t, s, depth-1), g.constant(t), g.constant(t), g.expr(t, s, 0)}}
 	case n < 63 && depth > 1:
 		return &Expr{Form: pick(g, []string{"(% IN (%))", "(% NOT IN (%))"}), Type: Bool,
-			Args: []*Expr{g.expr(t, s, 1)}, Sub: g.query(&scope{cols: s.cols, outer: s.outer, named: s.named}, []Type{t}, depth-2, false)}
+			Args: []*Expr{g.expr(t, s, 1)}, Sub: g.query(g.inside(s), []Type{t}, depth-2, false)}
 	case n < 71 && depth > 1:
 		return &Expr{Form: pick(g, []string{"EXISTS (%)", "NOT EXISTS (%)"}), Type: Bool,
-			Sub: g.query(&scope{cols: s.cols, outer: s.outer, named: s.named}, []Type{t}, depth-2, false)}
+			Sub: g.query(g.inside(s), []Type{t}, depth-2, false)}
 	case n < 75 && depth > 1 && g.features.Rows:
 		op := pick(g, []string{"= ANY", "<> ALL", "< ANY", ">= ALL"})
 		return &Expr{Form: "(% " + op + " (%))", Type: Bool,
-			Args: []*Expr{g.expr(t, s, 1)}, Sub: g.query(&scope{cols: s.cols, outer: s.outer, named: s.named}, []Type{t}, depth-2, false)}
+			Args: []*Expr{g.expr(t, s, 1)}, Sub: g.query(g.inside(s), []Type{t}, depth-2, false)}
 	}
-	return g.formed(pick(g, forms[Bool]), Bool, s, depth)
+	return g.formed(Bool, s, depth)
+}
+
+// inside is what a subquery of an expression sees of s.
+func (g *Generator) inside(s *scope) *scope {
+	if g.apart {
+		return &scope{named: s.named}
+	}
+	return &scope{cols: s.cols, outer: s.outer, named: s.named}
 }
 
 // scalar is a subquery of one row: an aggregate without groups.
 func (g *Generator) scalar(t Type, s *scope, depth int) *Expr {
 	q := &Query{}
-	in := &scope{outer: &scope{cols: s.cols, outer: s.outer}, named: s.named}
+	in := &scope{outer: g.inside(s), named: s.named}
 	g.from(q, in, depth-2)
 	if g.chance(70) {
 		q.Where = g.expr(Bool, in, depth-1)
@@ -135,7 +195,7 @@ func (g *Generator) scalar(t Type, s *scope, depth int) *Expr {
 // aggregates are those of each type, over arguments of the type (Int: counts of
 // any); @ stands where a FILTER goes.
 var aggregates = [numTypes][]string{
-	Int:  {"CAST(sum(%)@ AS BIGINT)", "CAST(sum(DISTINCT %)@ AS BIGINT)", "min(%)@", "max(%)@"},
+	Int:  {"CAST(sum(%)@ AS BIGINT)", "CAST(sum(DISTINCT %)@ AS BIGINT)", "min(%)@", "max(%)@", "max(DISTINCT %)@"},
 	Text: {"min(%)@", "max(%)@"},
 	Real: {"sum(%)@", "min(%)@", "max(%)@"},
 	Dec:  {"min(%)@", "max(%)@", "CAST(sum(%)@ AS DECIMAL(10,2))"},
@@ -166,23 +226,5 @@ func (g *Generator) aggregate(t Type, s *scope) *Expr {
 		e.Args = append(e.Args, g.expr(Bool, in, 1))
 	}
 	e.Form = strings.Replace(e.Form, "@", filter, 1)
-	return e
-}
-
-var windows = []string{
-	"rank() OVER (PARTITION BY % ORDER BY % NULLS LAST)",
-	"dense_rank() OVER (PARTITION BY % ORDER BY % DESC NULLS FIRST)",
-	"count(*) OVER (PARTITION BY % ORDER BY % NULLS FIRST)",
-	"CAST(sum(%) OVER (PARTITION BY % ORDER BY % NULLS LAST) AS BIGINT)",
-	"max(%) OVER (PARTITION BY % ORDER BY % NULLS LAST)",
-	"min(%) OVER (ORDER BY % NULLS LAST RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)",
-}
-
-// window is an Int of a window whose peers have one value.
-func (g *Generator) window(s *scope) *Expr {
-	e := &Expr{Form: pick(g, windows), Type: Int}
-	for range strings.Count(e.Form, "%") {
-		e.Args = append(e.Args, g.expr(Int, &scope{cols: s.cols}, 1))
-	}
 	return e
 }

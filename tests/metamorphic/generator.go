@@ -13,6 +13,7 @@ type Generator struct {
 	db       *Database
 	features Features
 	aliases  int
+	apart    bool // subqueries see nothing of the query around
 }
 
 // NewGenerator returns a generator that takes its choices from r.
@@ -28,6 +29,8 @@ type scope struct {
 	outer *scope  // of the query around
 	// inner is set above a grouping: what aggregates are computed from.
 	inner *scope
+	// grouped is set when this is the scope below a grouping.
+	grouped bool
 	// inexact allows values that two engines may round differently.
 	inexact bool
 	// named are common table expressions, usable as tables.
@@ -46,12 +49,27 @@ func (g *Generator) alias(prefix string) string {
 // Query is a new query.
 func (g *Generator) Query() *Query {
 	g.aliases = 0
-	q := g.query(&scope{}, g.types(1+g.r.IntN(3)), 3, true)
-	if g.chance(15) {
+	q := g.query(&scope{}, g.types(1+g.r.IntN(3)), g.depth(), true)
+	if g.chance(15) || g.db.Big && g.chance(60) {
 		q.Limit = 1 + g.r.IntN(10)
 		q.Offset = g.r.IntN(3)
 	}
 	return q
+}
+
+// Apart is a query whose subqueries see nothing of the query around.
+func (g *Generator) Apart() *Query {
+	g.aliases, g.apart = 0, true
+	defer func() { g.apart = false }()
+	return g.query(&scope{}, g.types(1+g.r.IntN(3)), 3, false)
+}
+
+// depth is how deep a query is: subqueries over big tables are few.
+func (g *Generator) depth() int {
+	if g.db.Big {
+		return 2
+	}
+	return 3
 }
 
 // Rows is a query of plain rows, and a condition over its sources.
@@ -81,23 +99,47 @@ func (g *Generator) query(outer *scope, types []Type, depth int, top bool) *Quer
 	q := &Query{}
 	named := outer.named
 	if top && g.chance(15) {
+		q.Recursive = g.features.Recursive && g.chance(40)
 		for range 1 + g.r.IntN(2) {
 			sub := g.types(1 + g.r.IntN(3))
-			w := Source{Alias: g.alias("w"), Sub: g.query(&scope{named: named}, sub, depth-1, false)}
+			w := Source{Alias: g.alias("w")}
+			if q.Recursive {
+				sub[0] = Int
+				w.Sub = g.recursive(w.Alias, sub, &scope{named: named})
+			} else {
+				w.Sub = g.query(&scope{named: named}, sub, depth-1, false)
+			}
 			q.With = append(q.With, w)
 			named = append(slices.Clip(named), derived(w.Alias, sub))
 		}
 	}
-	g.body(q, &scope{outer: outer.outer, named: named, cols: nil}, outer, types, depth, top)
-	if depth > 0 && g.chance(12) {
-		ops := []string{"UNION ALL", "UNION", "INTERSECT", "EXCEPT"}
-		if g.features.SetAll {
-			ops = append(ops, "INTERSECT ALL", "EXCEPT ALL")
-		}
-		q.SetOp, q.Right = pick(g, ops), &Query{}
+	s := &scope{outer: outer.outer, named: named, cols: nil}
+	g.body(q, s, outer, types, depth, top)
+	switch {
+	case len(q.On) > 0: // an order stands at its end
+	case depth > 0 && g.chance(12):
+		q.SetOp, q.Right = g.operation(), &Query{}
 		g.body(q.Right, &scope{named: named}, outer, types, depth-1, false)
+		if q.Right.On = nil; g.features.SetAll && g.chance(25) {
+			q.Right.SetOp, q.Right.Right = g.operation(), &Query{}
+			g.body(q.Right.Right, &scope{named: named}, outer, types, depth-1, false)
+			q.Right.Right.On = nil
+		}
+	case top && !s.grouped && !q.Distinct && g.chance(40):
+		key := g.expr(pick(g, g.features.Types), &scope{cols: s.cols}, 1)
+		if strings.Contains(key.SQL(), ".c") { // a literal names an item, or means nothing
+			q.Order = []*Expr{key}
+		}
 	}
 	return q
+}
+
+func (g *Generator) operation() string {
+	ops := []string{"UNION ALL", "UNION", "INTERSECT", "EXCEPT"}
+	if g.features.SetAll {
+		ops = append(ops, "INTERSECT ALL", "EXCEPT ALL")
+	}
+	return pick(g, ops)
 }
 
 func derived(alias string, types []Type) *Table {
@@ -118,17 +160,33 @@ func (g *Generator) body(q *Query, s, outer *scope, types []Type, depth int, top
 		g.grouped(q, s, types, depth, top)
 		return
 	}
+	total := true
 	for _, t := range types {
-		if t == Int && g.features.Windows && g.chance(8) {
-			q.Items = append(q.Items, g.window(s))
+		if t == Int && g.features.Windows && g.chance(12) {
+			q.Items = append(q.Items, g.window(s, total))
+			total = false
 		} else {
 			q.Items = append(q.Items, g.expr(t, s, depth))
 		}
 	}
-	q.Distinct = g.chance(12)
+	switch {
+	case g.chance(12):
+		q.Distinct = true
+	case g.features.Extended && g.chance(6):
+		q.Qualify = &Expr{Form: "% <= %", Type: Bool, Args: []*Expr{g.window(s, total), g.constant(Int)}}
+	case g.features.Extended && g.chance(6) && total && len(s.cols) > 0:
+		for range 1 + g.r.IntN(2) {
+			q.On = append(q.On, pick(g, s.cols).clone())
+		}
+		q.Order = append(q.Order, cloneExprs(q.On)...)
+		for _, c := range s.cols {
+			q.Order = append(q.Order, c.clone())
+		}
+	}
 }
 
 func (g *Generator) grouped(q *Query, s *scope, types []Type, depth int, top bool) {
+	s.grouped = true
 	above := &scope{outer: s.outer, inner: s, named: s.named, inexact: top}
 	for range g.r.IntN(3) {
 		key := g.expr(pick(g, g.features.Types), s, min(depth, 1))
@@ -139,7 +197,10 @@ func (g *Generator) grouped(q *Query, s *scope, types []Type, depth int, top boo
 		above.cols = append(above.cols, key)
 	}
 	if len(q.Group) > 0 && g.features.Rollup && g.chance(15) {
-		q.Grouping = pick(g, []string{"ROLLUP", "CUBE"})
+		q.Grouping = pick(g, []string{"ROLLUP", "CUBE", "GROUPING SETS"})
+		for range 1 + g.r.IntN(3) {
+			q.Sets = append(q.Sets, uint(g.r.IntN(1<<len(q.Group))))
+		}
 	}
 	for _, t := range types {
 		q.Items = append(q.Items, g.expr(t, above, 2))
@@ -149,67 +210,6 @@ func (g *Generator) grouped(q *Query, s *scope, types []Type, depth int, top boo
 		exact.inexact = false
 		q.Having = g.expr(Bool, &exact, 2)
 	}
-}
-
-// from adds one to three sources and their columns to s.
-func (g *Generator) from(q *Query, s *scope, depth int) {
-	for i := range 1 + []int{0, 0, 1, 1, 2}[g.r.IntN(5)] {
-		src := Source{Alias: g.alias("a")}
-		var cols []Column
-		switch {
-		case depth > 1 && g.chance(15):
-			types := g.types(1 + g.r.IntN(3))
-			// A derived table sees nothing of its neighbours.
-			src.Sub = g.query(&scope{named: s.named}, types, depth-2, false)
-			cols = derived(src.Alias, types).Columns
-		case len(s.named) > 0 && g.chance(50):
-			t := pick(g, s.named)
-			src.Table, cols = t.Name, t.Columns
-		default:
-			t := pick(g, g.db.Tables)
-			src.Table, cols = t.Name, t.Columns
-		}
-		for _, c := range cols {
-			s.cols = append(s.cols, &Expr{Form: src.Alias + "." + c.Name, Type: c.Type})
-		}
-		if i > 0 {
-			joins := []string{"JOIN", "JOIN", "LEFT JOIN", "CROSS JOIN", ","}
-			if g.features.Full {
-				joins = append(joins, "RIGHT JOIN", "FULL JOIN")
-			}
-			src.Join = pick(g, joins)
-			comma := slices.ContainsFunc(q.From, func(f Source) bool { return f.Join == "," })
-			if src.Join != "," && comma {
-				src.Join = "CROSS JOIN" // ON would not see what stands before the comma
-			}
-			switch {
-			case src.Join == "CROSS JOIN" || src.Join == ",":
-			case src.Join == "FULL JOIN":
-				src.On = g.equality(s, len(cols)) // others are refused by some
-			case g.chance(70):
-				src.On = g.equality(s, len(cols))
-				if g.chance(30) {
-					src.On = &Expr{Form: "(% AND %)", Type: Bool, Args: []*Expr{src.On, g.expr(Bool, &scope{cols: s.cols}, 1)}}
-				}
-			default:
-				src.On = g.expr(Bool, &scope{cols: s.cols}, 1)
-			}
-		}
-		q.From = append(q.From, src)
-	}
-}
-
-// equality compares a column of the last n with one before.
-func (g *Generator) equality(s *scope, n int) *Expr {
-	left, right := s.cols[:len(s.cols)-n], s.cols[len(s.cols)-n:]
-	for range 10 {
-		a, b := pick(g, left), pick(g, right)
-		if a.Type == b.Type {
-			return &Expr{Form: "% = %", Type: Bool, Args: []*Expr{a.clone(), b.clone()}}
-		}
-	}
-	a, b := pick(g, left), pick(g, right)
-	return &Expr{Form: "(% IS NULL) = (% IS NULL)", Type: Bool, Args: []*Expr{a.clone(), b.clone()}}
 }
 
 // constant is a literal, sometimes NULL.

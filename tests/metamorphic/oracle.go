@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Engine answers queries.
@@ -18,31 +19,38 @@ type Engine interface {
 
 // Case is a question: two ways to ask for the same rows.
 type Case struct {
-	Oracle Oracle
-	DB     *Database
-	Query  *Query
-	Pred   *Expr // by oracle
+	Oracle  Oracle
+	DB      *Database
+	Query   *Query
+	Pred    *Expr   // by oracle
+	History []*Expr // statements that both sides run, Changes alone has some
 }
 
 // Oracle makes the two texts of a case.
 type Oracle struct {
-	Name  string
-	Sides func(c *Case) (left, right string)
+	Name string
+	// Sides may ask e for what a text depends on.
+	Sides func(c *Case, e Engine) (left, right string, err error)
 	// New makes a case.
-	New func(g *Generator) (*Query, *Expr)
+	New func(g *Generator) *Case
 }
 
-func whole(g *Generator) (*Query, *Expr) { return g.Query(), nil }
+func whole(g *Generator) *Case { return &Case{Query: g.Query()} }
+
+func rows(g *Generator) *Case {
+	q, p := g.Rows()
+	return &Case{Query: q, Pred: p}
+}
 
 // Same asks both engines for the same query.
-var Same = Oracle{"same", func(c *Case) (string, string) {
+var Same = Oracle{"same", func(c *Case, _ Engine) (string, string, error) {
 	text := c.Query.SQL()
-	return text, text
+	return text, text, nil
 }, whole}
 
 // Partition (ternary logic partitioning): the rows where a condition is true,
 // those where it is false and those where it is unknown are all rows.
-var Partition = Oracle{"partition", func(c *Case) (string, string) {
+var Partition = Oracle{"partition", func(c *Case, _ Engine) (string, string, error) {
 	var parts []string
 	for _, form := range []string{"(%)", "NOT (%)", "((%) IS NULL)"} {
 		q := c.Query.clone()
@@ -52,55 +60,93 @@ var Partition = Oracle{"partition", func(c *Case) (string, string) {
 		}
 		parts = append(parts, q.SQL())
 	}
-	return c.Query.SQL(), strings.Join(parts, " UNION ALL ")
-}, (*Generator).Rows}
+	return c.Query.SQL(), strings.Join(parts, " UNION ALL "), nil
+}, rows}
 
 // Count (NoREC): a filter keeps as many rows as its condition is true for.
-var Count = Oracle{"count", func(c *Case) (string, string) {
+var Count = Oracle{"count", func(c *Case, _ Engine) (string, string, error) {
 	filtered, flagged := c.Query.clone(), c.Query.clone()
 	filtered.Where, flagged.Where = c.Pred, nil
 	filtered.Items = []*Expr{{Form: "count(*)", Type: Int}}
 	flagged.Items = []*Expr{{Form: "COALESCE(CAST(sum(CASE WHEN % THEN 1 ELSE 0 END) AS BIGINT), 0)", Type: Int, Args: []*Expr{c.Pred}}}
-	return filtered.SQL(), flagged.SQL()
-}, (*Generator).Rows}
+	return filtered.SQL(), flagged.SQL(), nil
+}, rows}
 
 // Named: a query gives the same rows as a derived table that is computed first.
-var Named = Oracle{"named", func(c *Case) (string, string) {
+var Named = Oracle{"named", func(c *Case, _ Engine) (string, string, error) {
 	text := c.Query.SQL()
-	return text, "WITH q AS MATERIALIZED (" + text + ") SELECT * FROM q"
+	return text, "WITH q AS MATERIALIZED (" + text + ") SELECT * FROM q", nil
 }, whole}
 
 // Finding is what is wrong with a case.
 type Finding struct {
 	Case        *Case
-	Kind        string // "differs", or who refused
+	Kind        string // "differs", or who refused, or who is slow
 	Refused     Engine // nil: it differs
+	cancelled   bool   // for it took too long
 	Left, Right string // the texts
 	Detail      string
 }
 
-// Check asks both sides, left of a and right of b; nil: they agree. Refused by both is agreement.
-func (c *Case) Check(a, b Engine) *Finding {
-	f := &Finding{Case: c}
-	f.Left, f.Right = c.Oracle.Sides(c)
-	left, errLeft := a.Query(f.Left)
-	right, errRight := b.Query(f.Right)
+// Outcome is how a case ended.
+type Outcome uint8
+
+// The outcomes. Slow: one side was cancelled, and the other had needed too much
+// of its time for that to be a finding.
+const (
+	Agreed Outcome = iota
+	RefusedByBoth
+	Slow
+	Found
+)
+
+// answer is what an engine says to a statement.
+type answer struct {
+	rows []string
+	err  error
+	took time.Duration
+}
+
+func ask(e Engine, text string) answer {
+	start := time.Now()
+	rows, err := e.Query(text)
+	slices.Sort(rows)
+	return answer{rows, err, time.Since(start)}
+}
+
+func (a answer) cancelled() bool { return a.err != nil && a.took >= patience }
+
+// compare is the finding of two answers, without its texts.
+func compare(a, b Engine, left, right answer) (*Finding, Outcome) {
 	switch {
-	case errLeft != nil && errRight != nil:
-		return nil
-	case errLeft != nil:
-		f.Kind, f.Refused, f.Detail = a.Name()+" refuses left", a, errLeft.Error()
-	case errRight != nil:
-		f.Kind, f.Refused, f.Detail = b.Name()+" refuses right", b, errRight.Error()
-	default:
-		slices.Sort(left)
-		slices.Sort(right)
-		if slices.Equal(left, right) {
-			return nil
-		}
-		f.Kind, f.Detail = "differs", difference(left, right)
+	case left.err != nil && right.err != nil:
+		return nil, RefusedByBoth
+	case left.cancelled() && right.took > patience/10, right.cancelled() && left.took > patience/10:
+		return nil, Slow
+	case left.err != nil:
+		return &Finding{Kind: a.Name() + " refuses left", Refused: a, cancelled: left.cancelled(), Detail: left.err.Error()}, Found
+	case right.err != nil:
+		return &Finding{Kind: b.Name() + " refuses right", Refused: b, cancelled: right.cancelled(), Detail: right.err.Error()}, Found
+	case !slices.Equal(left.rows, right.rows):
+		return &Finding{Kind: "differs", Detail: difference(left.rows, right.rows)}, Found
 	}
-	return f
+	return nil, Agreed
+}
+
+// Check asks both sides, left of a and right of b; nil: there is nothing to say.
+func (c *Case) Check(a, b Engine) (*Finding, Outcome) {
+	if c.History != nil {
+		return c.checkHistory(a, b)
+	}
+	left, right, err := c.Oracle.Sides(c, a)
+	if err != nil {
+		return nil, RefusedByBoth
+	}
+	f, outcome := compare(a, b, ask(a, left), ask(b, right))
+	if f != nil {
+		f.Case, f.Left, f.Right = c, left, right
+	}
+	return f, outcome
 }
 
 // difference shows the first rows that one side alone has.
@@ -131,6 +177,9 @@ func (f *Finding) Script() string {
 	fmt.Fprintf(&b, "-- %s: %s\n", f.Case.Oracle.Name, f.Kind)
 	for _, s := range f.Case.DB.Statements() {
 		b.WriteString(s + ";\n")
+	}
+	for _, e := range f.Case.History[:max(len(f.Case.History)-1, 0)] {
+		b.WriteString(e.SQL() + ";\n")
 	}
 	b.WriteString(f.Left + ";\n")
 	if f.Right != f.Left {

@@ -47,7 +47,7 @@ func (r *reducer) try(c *Case) bool {
 	if c.DB.Load(a) != nil || c.DB.Load(b) != nil {
 		return false
 	}
-	f := c.Check(a, b)
+	f, _ := c.Check(a, b)
 	if f == nil || kind(f) != kind(r.best) {
 		return false
 	}
@@ -58,7 +58,7 @@ func (r *reducer) try(c *Case) bool {
 // round tries each simplification once.
 func (r *reducer) round() bool {
 	progress := false
-	for _, step := range []func() bool{r.clauses, r.expressions, r.data} {
+	for _, step := range []func() bool{r.statements, r.clauses, r.expressions, r.data} {
 		for step() {
 			progress = true
 		}
@@ -68,11 +68,14 @@ func (r *reducer) round() bool {
 
 func (c *Case) clone() *Case {
 	d := *c
-	d.Query, d.Pred = c.Query.clone(), c.Pred.clone()
-	d.DB = &Database{}
+	d.Query, d.Pred, d.History = c.Query.clone(), c.Pred.clone(), nil
+	if c.History != nil {
+		d.History = cloneExprs(c.History)
+	}
+	d.DB = &Database{Big: c.DB.Big}
 	for _, t := range c.DB.Tables {
 		u := *t
-		u.Rows, u.Indexes = slices.Clone(t.Rows), slices.Clone(t.Indexes)
+		u.Rows, u.Indexes, u.View = slices.Clone(t.Rows), slices.Clone(t.Indexes), t.View.clone()
 		d.DB.Tables = append(d.DB.Tables, &u)
 	}
 	return &d
@@ -98,11 +101,26 @@ func (c *Case) queries() []*Query {
 		q.exprs(expr)
 	}
 	visit(c.Query)
+	for i := range c.History {
+		expr(&c.History[i])
+		c.History[i].exprs(expr)
+	}
 	if c.Pred != nil {
 		expr(&c.Pred)
 		c.Pred.exprs(expr)
 	}
 	return out
+}
+
+// statements drops one before the last.
+func (r *reducer) statements() bool {
+	for i := range max(len(r.best.Case.History)-1, 0) {
+		c := r.best.Case.clone()
+		if dropAt(&c.History, i) && r.try(c) {
+			return true
+		}
+	}
+	return false
 }
 
 // clauses drops one clause of one query.
@@ -145,6 +163,15 @@ var queryEdits = []func(q *Query, at int) bool{
 	func(q *Query, at int) bool { return at == 0 && drop(&q.Where) },
 	func(q *Query, at int) bool { return at == 0 && drop(&q.Having) },
 	func(q *Query, at int) bool { return at == 0 && drop(&q.Grouping) },
+	func(q *Query, at int) bool { return at == 0 && drop(&q.Qualify) },
+	func(q *Query, at int) bool { return len(q.On) == 0 && dropAt(&q.Order, at) },
+	func(q *Query, at int) bool {
+		on := len(q.On)
+		q.On, q.Order = nil, nil
+		return at == 0 && on > 0
+	},
+	func(q *Query, at int) bool { return len(q.Sets) > 1 && dropAt(&q.Sets, at) },
+	func(q *Query, at int) bool { return len(q.Values) > 1 && dropAt(&q.Values, at) },
 	func(q *Query, at int) bool { return dropAt(&q.Group, at) },
 	func(q *Query, at int) bool { return len(q.Items) > 1 && dropAt(&q.Items, at) },
 	func(q *Query, at int) bool { return at > 0 && dropAt(&q.From, at) },
@@ -181,6 +208,9 @@ func (c *Case) places() []**Expr {
 		c.Pred.exprs(add)
 	}
 	c.Query.exprs(add)
+	for _, e := range c.History {
+		e.exprs(add)
+	}
 	return out
 }
 

@@ -23,7 +23,7 @@ func TestSoak(t *testing.T) {
 	}
 	turn := 0
 	s := &Soak{Seed: *seed, Cases: *cases, Each: 150, Features: Everything(),
-		Oracles: []Oracle{Same, Same, Partition, Count, Named},
+		Oracles: []Oracle{Same, Same, Partition, Count, Named, Fold, Changes},
 		Open: func() (Engine, Engine, error) {
 			a, err := Open("gpusql", "gpusql", "", nil, nil)
 			if err != nil {

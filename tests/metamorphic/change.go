@@ -1,0 +1,204 @@
+package metamorphic
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Changes runs the same statements in both engines: what each gives back and
+// what the tables hold at the end agree.
+var Changes = Oracle{Name: "changes", New: func(g *Generator) *Case {
+	g.aliases = 0
+	return &Case{Query: &Query{}, History: g.history()}
+}}
+
+// history is some statements, the last ones read all tables. Two statements
+// that begin or end a transaction may follow each other: see checkHistory.
+func (g *Generator) history() []*Expr {
+	var tables []*Table
+	for _, t := range g.db.Tables {
+		if t.View == nil {
+			tables = append(tables, t)
+		}
+	}
+	var out []*Expr
+	for range 3 + g.r.IntN(10) {
+		t := pick(g, tables)
+		switch n := g.r.IntN(100); {
+		case n < 12:
+			out = append(out, &Expr{Form: "BEGIN"})
+		case n < 20:
+			out = append(out, &Expr{Form: "COMMIT"})
+		case n < 28:
+			out = append(out, &Expr{Form: "ROLLBACK"})
+		case n < 50:
+			out = append(out, g.insert(t))
+		case n < 56 && !t.Key:
+			out = append(out, g.insertQuery(t))
+		case n < 76:
+			out = append(out, g.update(t))
+		case n < 90:
+			out = append(out, g.remove(t))
+		default:
+			out = append(out, &Expr{Form: "%", Sub: g.query(&scope{}, g.types(2), 2, false)})
+		}
+	}
+	for _, t := range g.db.Tables {
+		out = append(out, &Expr{Form: "SELECT * FROM " + t.Name})
+	}
+	return out
+}
+
+// own are the columns of t as its statements name them.
+func own(t *Table) *scope {
+	s := &scope{}
+	for _, c := range t.Columns {
+		s.cols = append(s.cols, &Expr{Form: t.Name + "." + c.Name, Type: c.Type})
+	}
+	return s
+}
+
+// value is an expression for column c.
+func (g *Generator) value(c Column, s *scope, depth int) *Expr {
+	return bounded(c, g.expr(c.Type, s, depth))
+}
+
+// bounded is e, so that it does not grow from statement to statement.
+func bounded(c Column, e *Expr) *Expr {
+	switch c.Type {
+	case Text:
+		return &Expr{Form: "substr(%, 1, 20)", Type: Text, Args: []*Expr{e}}
+	case Int:
+		return &Expr{Form: "(% %% 5000)", Type: Int, Args: []*Expr{e}}
+	case Dec:
+		return &Expr{Form: "CAST(% %% 900 AS DECIMAL(10,2))", Type: Dec, Args: []*Expr{e}}
+	}
+	return e
+}
+
+func (g *Generator) insert(t *Table) *Expr {
+	e := &Expr{}
+	var rows []string
+	for range 1 + g.r.IntN(4) {
+		var row []string
+		for i, c := range t.Columns {
+			v := g.value(c, &scope{}, 1)
+			if t.Key && i == 0 { // distinct in the statement, perhaps there already
+				v = &Expr{Form: fmt.Sprint(len(rows)*3*(1+g.r.IntN(40)) - 20)}
+			}
+			row, e.Args = append(row, "%"), append(e.Args, v)
+		}
+		rows = append(rows, "("+strings.Join(row, ", ")+")")
+		if t.Key && g.chance(50) {
+			break
+		}
+	}
+	e.Form = "INSERT INTO " + t.Name + " VALUES " + strings.Join(rows, ", ")
+	if t.Key && g.chance(60) {
+		e.Form += " ON CONFLICT (c0) DO " + g.resolution(t, e)
+	}
+	e.Form += g.returning(t, e)
+	return e
+}
+
+func (g *Generator) resolution(t *Table, e *Expr) string {
+	if g.chance(40) {
+		return "NOTHING"
+	}
+	c := t.Columns[1+g.r.IntN(len(t.Columns)-1)]
+	s := own(t)
+	for _, c := range t.Columns {
+		s.cols = append(s.cols, &Expr{Form: "EXCLUDED." + c.Name, Type: c.Type})
+	}
+	e.Args = append(e.Args, g.value(c, s, 1))
+	text := "UPDATE SET " + c.Name + " = %"
+	if g.chance(30) {
+		e.Args = append(e.Args, g.expr(Bool, s, 1))
+		text += " WHERE %"
+	}
+	return text
+}
+
+func (g *Generator) insertQuery(t *Table) *Expr {
+	var types []Type
+	for _, c := range t.Columns {
+		types = append(types, c.Type)
+	}
+	q := g.query(&scope{}, types, 2, false)
+	q.Limit = 20
+	for i, c := range t.Columns {
+		q.Items[i] = bounded(c, q.Items[i])
+	}
+	return &Expr{Form: "INSERT INTO " + t.Name + " %" + g.returning(t, nil), Sub: q}
+}
+
+// update changes one or two columns, the key seldom.
+func (g *Generator) update(t *Table) *Expr {
+	e, s := &Expr{}, own(t)
+	var sets []string
+	for _, i := range g.r.Perm(len(t.Columns))[:1+g.r.IntN(2)] {
+		c := t.Columns[i]
+		if t.Key && i == 0 {
+			sets = append(sets, c.Name+" = "+c.Name+" + 1000")
+			continue
+		}
+		e.Args = append(e.Args, g.value(c, s, 2))
+		sets = append(sets, c.Name+" = %")
+	}
+	e.Form = "UPDATE " + t.Name + " SET " + strings.Join(sets, ", ")
+	if g.chance(85) {
+		e.Args = append(e.Args, g.expr(Bool, s, 3))
+		e.Form += " WHERE %"
+	}
+	e.Form += g.returning(t, e)
+	return e
+}
+
+func (g *Generator) remove(t *Table) *Expr {
+	e := &Expr{Form: "DELETE FROM " + t.Name + " WHERE (% AND %)", Args: []*Expr{g.expr(Bool, own(t), 3), g.expr(Bool, own(t), 1)}}
+	e.Form += g.returning(t, e)
+	return e
+}
+
+// returning is a RETURNING clause; what it names is added to e.
+func (g *Generator) returning(t *Table, e *Expr) string {
+	if e == nil || g.chance(60) {
+		return " RETURNING *"
+	}
+	x := g.expr(pick(g, g.features.Types), own(t), 1)
+	e.Args = append(e.Args, x)
+	return " RETURNING c0, %"
+}
+
+// checkHistory runs the statements. What both refuse ends a transaction, as it
+// does in some engines; beginning in a transaction and ending none is left out.
+func (c *Case) checkHistory(a, b Engine) (*Finding, Outcome) {
+	inside, outcome := false, Agreed
+	for i, e := range c.History {
+		text := e.SQL()
+		switch text {
+		case "BEGIN", "COMMIT", "ROLLBACK":
+			if inside == (text == "BEGIN") {
+				continue
+			}
+			inside = !inside
+		}
+		left, right := ask(a, text), ask(b, text)
+		f, o := compare(a, b, left, right)
+		if o == Found {
+			until := *c // what comes later is not asked
+			until.History = c.History[:i+1]
+			f.Case, f.Left, f.Right = &until, text, text
+			return f, o
+		}
+		if o == Slow {
+			return nil, Slow
+		}
+		if o == RefusedByBoth && inside {
+			ask(a, "ROLLBACK")
+			ask(b, "ROLLBACK")
+			inside = false
+		}
+	}
+	return nil, outcome
+}
