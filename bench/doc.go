@@ -6,6 +6,7 @@
 //	go run . scan  -sf 1        a scan of a Parquet file
 //	go run . cancel -rows 5e6   how soon a cancelled query of gpusql's ends
 //	go run . index -rows 10e6   the kinds of index and two other packages' trees
+//	go run . keys -rows 10e6    what SQL has indexes for: keys, ranges, top-n, deletes
 //
 //	tests/tpch ─▶ data/*.parquet ─▶ gpusql ─┐
 //	                             ─▶ DuckDB ─┼─▶ answers equal? ─▶ times, ratios

@@ -21,7 +21,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: bench tpch|point|scan|csv|append|cancel|index [flags]")
+		return fmt.Errorf("usage: bench tpch|point|scan|csv|append|cancel|index|keys [flags]")
 	}
 	fs := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	var c config
@@ -55,6 +55,8 @@ func run(ctx context.Context, args []string) error {
 		return c.scan(ctx)
 	case "index":
 		return c.indexes()
+	case "keys":
+		return c.keys(ctx)
 	case "append":
 		return c.append(ctx)
 	case "csv":
