@@ -79,7 +79,7 @@ func aggSteps(which int) func(device.Stream, *aggArgs, int) error {
 		if err := (Agg{a.Op, a.Phys}).CheckDevice(); err != nil {
 			return fmt.Errorf("%w on %s: %w", err, s.Device().Name(), device.ErrNoCode)
 		}
-		l := aggLaunch{Src: a.Src, IDs: a.IDs, State: a.State, From: a.From, Form: uint32(a.Phys), Groups: math.MaxUint64}
+		l := aggLaunch{Src: a.Src, IDs: a.IDs, State: a.State, From: a.From, Rows: a.Rows, Form: uint32(a.Phys), Groups: math.MaxUint64}
 		if a.Groups > 0 {
 			l.Groups = uint64(a.Groups)
 		}

@@ -205,6 +205,12 @@ func TestAggregatesEverywhere(t *testing.T) {
 						m.ok(Zero(m.s, p, r.agg.Bytes()*groups))
 						m.ok(r.agg.Update(m.s, p, in, n))
 					}
+					// Each state takes that of another group, named by its row.
+					from, to := make([]uint32, groups), make([]uint32, groups)
+					for i := range from {
+						from[i], to[i] = uint32(groups-1-i), uint32(i)
+					}
+					m.ok(r.agg.Merge(m.s, state, other, upload(m, from), upload(m, to), groups, nil))
 					w := r.final.Type.Phys().Width()
 					out := Vec{Data: m.room(w * groups), Valid: m.room(BitmapBytes(groups))}
 					m.ok(r.agg.Final(m.s, state, r.final, groups, out))
