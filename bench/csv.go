@@ -15,7 +15,7 @@ import (
 // csv times queries over a CSV file and the load of a table from one, with the
 // types that are guessed and with those of the table.
 func (c *config) csv(ctx context.Context) error {
-	paths, err := parquetData(c.scale)
+	paths, err := tpchSuite().parquet(c.scale)
 	if err != nil {
 		return err
 	}

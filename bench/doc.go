@@ -2,15 +2,16 @@
 // same queries, one after the other in one run, every answer compared.
 //
 //	go run . tpch  -sf 1        the 22 queries of TPC-H
+//	go run . tpcds -sf 1        50 queries of TPC-DS
 //	go run . point -rows 10e6   SELECT 1 and a prepared lookup by primary key
 //	go run . scan  -sf 1        a scan of a Parquet file
 //	go run . cancel -rows 5e6   how soon a cancelled query of gpusql's ends
 //	go run . index -rows 10e6   the kinds of index and two other packages' trees
 //	go run . keys -rows 10e6    what SQL has indexes for: keys, ranges, top-n, deletes
 //
-//	tests/tpch ─▶ data/*.parquet ─▶ gpusql ─┐
-//	                             ─▶ DuckDB ─┼─▶ answers equal? ─▶ times, ratios
-//	                             ─▶ SQLite ─┘
+//	tests/tpch, tests/tpcds ─▶ data/*.parquet ─▶ gpusql ─┐
+//	                                          ─▶ DuckDB ─┼─▶ answers equal? ─▶ times, ratios
+//	                                          ─▶ SQLite ─┘
 //
 // Invariants:
 //

@@ -20,7 +20,6 @@ import (
 	_ "modernc.org/sqlite"
 
 	_ "github.com/gpusql/gpusql/driver"
-	"github.com/gpusql/gpusql/tests/tpch"
 )
 
 // engine is a database under comparison, through database/sql.
@@ -31,7 +30,7 @@ type engine struct {
 	// dialect rewrites a query of the suite where the engine needs it.
 	dialect func(string) string
 	// load makes a table of a Parquet file.
-	load func(ctx context.Context, db *sql.DB, t *tpch.Table, path string) error
+	load func(ctx context.Context, db *sql.DB, t table, path string) error
 }
 
 func engines() map[string]*engine {
@@ -45,24 +44,24 @@ func engines() map[string]*engine {
 	}
 }
 
-func loadByCopy(ctx context.Context, db *sql.DB, t *tpch.Table, path string) error {
-	if _, err := db.ExecContext(ctx, t.CreateSQL(tpch.WithoutKeys)); err != nil {
+func loadByCopy(ctx context.Context, db *sql.DB, t table, path string) error {
+	if _, err := db.ExecContext(ctx, t.create); err != nil {
 		return err
 	}
-	_, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s SELECT * FROM '%s'", t.Name, path))
+	_, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s SELECT * FROM '%s'", t.name, path))
 	return err
 }
 
 // loadByView reads the file again for every query.
-func loadByView(ctx context.Context, db *sql.DB, t *tpch.Table, path string) error {
-	_, err := db.ExecContext(ctx, fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM '%s'", t.Name, path))
+func loadByView(ctx context.Context, db *sql.DB, t table, path string) error {
+	_, err := db.ExecContext(ctx, fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM '%s'", t.name, path))
 	return err
 }
 
 // loadByRows inserts row by row; SQLite has a primary key, or its joins would
 // not finish.
-func loadByRows(ctx context.Context, db *sql.DB, t *tpch.Table, path string) error {
-	if _, err := db.ExecContext(ctx, strings.ReplaceAll(t.CreateSQL(tpch.WithKeys), "DECIMAL(15,2)", "REAL")); err != nil {
+func loadByRows(ctx context.Context, db *sql.DB, t table, path string) error {
+	if _, err := db.ExecContext(ctx, strings.ReplaceAll(t.keyed, "DECIMAL(15,2)", "REAL")); err != nil {
 		return err
 	}
 	tx, err := db.BeginTx(ctx, nil)
@@ -70,8 +69,8 @@ func loadByRows(ctx context.Context, db *sql.DB, t *tpch.Table, path string) err
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
-	fields := t.Schema().NumFields()
-	stmt, err := tx.PrepareContext(ctx, fmt.Sprintf("INSERT INTO %s VALUES (?%s)", t.Name, strings.Repeat(", ?", fields-1)))
+	fields := t.schema.NumFields()
+	stmt, err := tx.PrepareContext(ctx, fmt.Sprintf("INSERT INTO %s VALUES (?%s)", t.name, strings.Repeat(", ?", fields-1)))
 	if err != nil {
 		return err
 	}
@@ -214,17 +213,17 @@ func sorted(rows [][]string) [][]string {
 	return out
 }
 
-// parquetData writes the tables of a scale under data/, once, and gives their paths.
-func parquetData(scale float64) (map[string]string, error) {
-	dir := filepath.Join("data", fmt.Sprintf("sf%g", scale))
+// parquet writes the tables of a scale under data/, once, and gives their paths.
+func (s *suite) parquet(scale float64) (map[string]string, error) {
+	dir := filepath.Join("data", fmt.Sprintf("%s%g", s.data, scale))
 	paths := map[string]string{}
 	done := filepath.Join(dir, "done")
-	for _, t := range tpch.Tables {
-		path, err := filepath.Abs(filepath.Join(dir, t.Name+".parquet"))
+	for _, t := range s.tables {
+		path, err := filepath.Abs(filepath.Join(dir, t.name+".parquet"))
 		if err != nil {
 			return nil, err
 		}
-		paths[t.Name] = path
+		paths[t.name] = path
 	}
 	if _, err := os.Stat(done); err == nil {
 		return paths, nil
@@ -232,17 +231,17 @@ func parquetData(scale float64) (map[string]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	writers := map[*tpch.Table]*pqarrow.FileWriter{}
-	for _, t := range tpch.Tables {
-		f, err := os.Create(paths[t.Name])
+	writers := map[string]*pqarrow.FileWriter{}
+	for _, t := range s.tables {
+		f, err := os.Create(paths[t.name])
 		if err != nil {
 			return nil, err
 		}
-		if writers[t], err = pqarrow.NewFileWriter(t.Schema(), f, nil, pqarrow.DefaultWriterProps()); err != nil {
+		if writers[t.name], err = pqarrow.NewFileWriter(t.schema, f, nil, pqarrow.DefaultWriterProps()); err != nil {
 			return nil, err
 		}
 	}
-	if err := tpch.Generate(scale, tpch.Compact, func(t *tpch.Table, rec arrow.RecordBatch) error {
+	if err := s.generate(scale, func(t string, rec arrow.RecordBatch) error {
 		return writers[t].Write(rec)
 	}); err != nil {
 		return nil, err

@@ -21,16 +21,16 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: bench tpch|point|scan|csv|append|cancel|index|keys [flags]")
+		return fmt.Errorf("usage: bench tpch|tpcds|point|scan|csv|append|cancel|index|keys [flags]")
 	}
 	fs := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	var c config
-	fs.Float64Var(&c.scale, "sf", 1, "TPC-H's scale factor")
+	fs.Float64Var(&c.scale, "sf", 1, "the scale factor of TPC-H or TPC-DS")
 	fs.Float64Var(&c.rows, "rows", 10e6, "rows of the tables of point and cancel, keys of index")
 	fs.IntVar(&c.runs, "runs", 5, "counted runs of a query; the median is taken")
 	names := fs.String("engines", "gpusql,duckdb,sqlite", "engines, the first compared with the others")
 	only := fs.String("q", "", "only these queries, as 1,6")
-	fs.StringVar(&c.queries, "queries", "../../shared/sql/tpch/queries", "the folder of the query texts")
+	fs.StringVar(&c.queries, "queries", "", "the folder of the query texts (default: the suite's in shared/sql)")
 	fs.StringVar(&c.profile, "cpuprofile", "", "write a profile of the first engine's counted runs")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
@@ -48,7 +48,9 @@ func run(ctx context.Context, args []string) error {
 	fmt.Printf("%s/%s, %d cores, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	switch args[0] {
 	case "tpch":
-		return c.tpch(ctx)
+		return c.suite(ctx, tpchSuite())
+	case "tpcds":
+		return c.suite(ctx, tpcdsSuite())
 	case "point":
 		return c.point(ctx)
 	case "scan":

@@ -12,7 +12,7 @@ import (
 
 // scan times queries that read a Parquet file whole, one column and all of them.
 func (c *config) scan(ctx context.Context) error {
-	paths, err := parquetData(c.scale)
+	paths, err := tpchSuite().parquet(c.scale)
 	if err != nil {
 		return err
 	}

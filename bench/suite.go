@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/gpusql/gpusql/tests/tpcds"
+	"github.com/gpusql/gpusql/tests/tpch"
+)
+
+// A table of a suite. Its two CREATE TABLEs are without and with a primary key.
+type table struct {
+	name          string
+	schema        *arrow.Schema
+	create, keyed string
+}
+
+// A suite is queries over generated tables.
+type suite struct {
+	name     string // of its folder in shared/sql
+	data     string // what the names of its folders of files begin with
+	tables   []table
+	generate func(scale float64, to func(table string, rec arrow.RecordBatch) error) error
+}
+
+func tpchSuite() *suite {
+	s := &suite{name: "tpch", data: "sf", generate: func(scale float64, to func(string, arrow.RecordBatch) error) error {
+		return tpch.Generate(scale, tpch.Compact, func(t *tpch.Table, rec arrow.RecordBatch) error { return to(t.Name, rec) })
+	}}
+	for _, t := range tpch.Tables {
+		s.tables = append(s.tables, table{t.Name, t.Schema(), t.CreateSQL(tpch.WithoutKeys), t.CreateSQL(tpch.WithKeys)})
+	}
+	return s
+}
+
+func tpcdsSuite() *suite {
+	s := &suite{name: "tpcds", data: "tpcds-sf", generate: func(scale float64, to func(string, arrow.RecordBatch) error) error {
+		return tpcds.Generate(scale, func(t *tpcds.Table, rec arrow.RecordBatch) error { return to(t.Name, rec) })
+	}}
+	for _, t := range tpcds.Tables {
+		s.tables = append(s.tables, table{t.Name, t.Schema(), t.CreateSQL(), t.CreateSQL()})
+	}
+	return s
+}
+
+// queries are the texts in a folder, by their numbers.
+func queries(folder string, only []string) (numbers []string, texts map[string]string, err error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.sql"))
+	if err != nil {
+		return nil, nil, err
+	}
+	texts = map[string]string{}
+	for _, f := range files { // in order of their names
+		n := strings.TrimLeft(strings.TrimSuffix(filepath.Base(f), ".sql"), "q0")
+		if len(only) > 0 && !slices.Contains(only, n) {
+			continue
+		}
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return nil, nil, err
+		}
+		numbers = append(numbers, n)
+		texts[n] = string(text)
+	}
+	if len(numbers) == 0 {
+		return nil, nil, fmt.Errorf("no queries in %s", folder)
+	}
+	return numbers, texts, nil
+}
+
+// suite runs the queries of a suite on every engine in turn.
+func (c *config) suite(ctx context.Context, s *suite) error {
+	folder := c.queries
+	if folder == "" {
+		folder = filepath.Join("..", "..", "shared", "sql", s.name, "queries")
+	}
+	numbers, texts, err := queries(folder, c.only)
+	if err != nil {
+		return err
+	}
+	paths, err := s.parquet(c.scale)
+	if err != nil {
+		return err
+	}
+	dbs := make([]*sql.DB, len(c.engines))
+	for i, e := range c.engines {
+		if dbs[i], err = e.open(ctx, s, paths); err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
+		}
+		defer dbs[i].Close()
+	}
+	var profile *os.File
+	if c.profile != "" {
+		if profile, err = os.Create(c.profile); err != nil {
+			return err
+		}
+		defer profile.Close()
+	}
+	head := fmt.Sprintf("%-5s", "query")
+	for _, e := range c.engines {
+		head += fmt.Sprintf("%12s", e.name)
+	}
+	for _, e := range c.engines[1:] {
+		head += fmt.Sprintf("%12s", "/"+e.name)
+	}
+	fmt.Println(head)
+	logs := make([]float64, len(c.engines))
+	done := 0
+	for _, q := range numbers {
+		times, err := c.compare(ctx, dbs, texts[q], profile)
+		if err != nil {
+			fmt.Printf("Q%-4s %v\n", q, err)
+			continue
+		}
+		line := fmt.Sprintf("Q%-4s", q)
+		for _, t := range times {
+			line += fmt.Sprintf("%12s", t.Round(10*time.Microsecond))
+		}
+		for i := 1; i < len(times); i++ {
+			ratio := float64(times[0]) / float64(times[i])
+			logs[i] += math.Log(ratio)
+			line += fmt.Sprintf("%12.2f", ratio)
+		}
+		fmt.Println(line)
+		done++
+	}
+	line := fmt.Sprintf("geometric mean of %d", done)
+	for i := 1; i < len(c.engines); i++ {
+		line += fmt.Sprintf("   /%s %.2f", c.engines[i].name, math.Exp(logs[i]/float64(done)))
+	}
+	fmt.Println(line)
+	return nil
+}
+
+// open makes a database of an engine, and loads the tables.
+func (e *engine) open(ctx context.Context, s *suite, paths map[string]string) (*sql.DB, error) {
+	db, err := sql.Open(e.driver, e.dsn)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	start := time.Now()
+	for _, t := range s.tables {
+		if err := e.load(ctx, db, t, paths[t.name]); err != nil {
+			db.Close()
+			return nil, fmt.Errorf("%s: %w", t.name, err)
+		}
+	}
+	var v string
+	if db.QueryRowContext(ctx, "SELECT version()").Scan(&v) != nil {
+		v = ""
+	}
+	fmt.Printf("%s %s loaded in %s, peak memory of the process %d MB\n",
+		e.name, v, time.Since(start).Round(time.Millisecond), peakMemory()>>20)
+	debug.FreeOSMemory()
+	return db, nil
+}
+
+// compare runs a query on every engine, turn by turn, and gives the medians.
+// An engine that takes over ten seconds runs once.
+func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, profile *os.File) ([]time.Duration, error) {
+	times := make([][]time.Duration, len(dbs))
+	var first [][]string
+	for run := 0; run <= c.runs; run++ { // the first is the warm-up, whose answer counts
+		for i, db := range dbs {
+			if run > 0 && times[i][0] > 10*time.Second {
+				continue
+			}
+			if profile != nil && i == 0 && run > 0 {
+				if err := pprof.StartCPUProfile(profile); err != nil {
+					return nil, err
+				}
+			}
+			start := time.Now()
+			rows, err := query(ctx, db, c.engines[i].dialect(text))
+			took := time.Since(start)
+			if profile != nil && i == 0 && run > 0 {
+				pprof.StopCPUProfile()
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", c.engines[i].name, err)
+			}
+			if i == 0 && run == 0 {
+				first = rows
+			}
+			if err := c.agree(ctx, []*sql.DB{dbs[0], db}, i, text, first, rows); err != nil {
+				return nil, fmt.Errorf("%s and %s disagree: %w", c.engines[0].name, c.engines[i].name, err)
+			}
+			times[i] = append(times[i], took)
+		}
+	}
+	medians := make([]time.Duration, len(dbs))
+	for i, ts := range times {
+		if len(ts) > 1 {
+			ts = ts[1:]
+		}
+		slices.Sort(ts)
+		medians[i] = ts[len(ts)/2]
+	}
+	return medians, nil
+}
+
+// lastLimit is a query's LIMIT.
+var lastLimit = regexp.MustCompile(`(?is)\s+LIMIT\s+\d+\s*;?\s*$`)
+
+// agree compares the answers of the first engine and the i-th. A LIMIT may cut
+// through rows that its order leaves equal, so answers that differ are
+// compared again whole.
+func (c *config) agree(ctx context.Context, dbs []*sql.DB, i int, text string, first, rows [][]string) error {
+	err := equal(first, rows)
+	whole := lastLimit.ReplaceAllString(text, "")
+	if err == nil || whole == text || len(first) != len(rows) {
+		return err
+	}
+	var answers [2][][]string
+	for j, e := range []*engine{c.engines[0], c.engines[i]} {
+		if answers[j], err = query(ctx, dbs[j], e.dialect(whole)); err != nil {
+			return fmt.Errorf("without its LIMIT: %w", err)
+		}
+	}
+	return equal(answers[0], answers[1])
+}
