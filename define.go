@@ -192,9 +192,6 @@ func (c *Conn) tableOf(r catalog.Reader, s *parser.CreateTable) (*catalog.Table,
 
 // columnOf is a column of CREATE TABLE and ADD COLUMN.
 func (c *Conn) columnOf(r catalog.Reader, d *parser.ColumnDef) (catalog.Column, error) {
-	if d.Type.List > 0 {
-		return catalog.Column{}, sqltype.Errorf(sqltype.CodeNotSupported, "lists cannot be stored").At(int(d.Type.Pos))
-	}
 	if d.Type.Round > 0 {
 		return catalog.Column{}, sqltype.Errorf(sqltype.CodeNotSupported, "a column of a negative scale is not supported").At(int(d.Type.Pos))
 	}

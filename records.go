@@ -161,13 +161,12 @@ func copyColumn(c *arrow.Column, t goarrow.DataType, rows int) goarrow.Array {
 	b := array.NewBuilder(memory.DefaultAllocator, t)
 	defer b.Release()
 	b.Reserve(rows)
-	p := c.Type.Phys()
 	text, _ := b.(*array.StringBuilder)
 	for i := range rows {
 		switch {
 		case c.IsNull(i):
 			b.AppendNull()
-		case text != nil && p == sqltype.PhysStr:
+		case text != nil && c.Type.Kind == sqltype.KindVarchar:
 			text.BinaryBuilder.Append(c.Bytes(i))
 		case text != nil:
 			text.Append(c.Datum(i).String())

@@ -43,6 +43,8 @@ const (
 	KindInterval    = sqltype.KindInterval
 	KindUUID        = sqltype.KindUUID
 	KindEnum        = sqltype.KindEnum
+	KindList        = sqltype.KindList
+	KindStruct      = sqltype.KindStruct
 )
 
 // toValue makes an argument's value: nil, booleans, integers, floats, strings,
@@ -105,8 +107,34 @@ func reflectValue(arg any) (Value, error) {
 		return sqltype.NewFloat64(v.Float()), nil
 	case reflect.String:
 		return sqltype.NewString(v.String()), nil
+	case reflect.Slice, reflect.Array:
+		return listValue(v)
 	}
 	return Value{}, sqltype.Errorf(sqltype.CodeInvalidParameter, "an argument of Go type %T has no SQL type", arg)
+}
+
+// listValue makes a list of a Go slice, of the type in which its elements meet.
+func listValue(v reflect.Value) (Value, error) {
+	parts := make([]Value, v.Len())
+	elem := sqltype.Null
+	for i := range parts {
+		p, err := toValue(v.Index(i).Interface())
+		if err != nil {
+			return Value{}, err
+		}
+		t, ok := sqltype.CommonType(elem, p.Type)
+		if !ok {
+			return Value{}, sqltype.Errorf(sqltype.CodeInvalidParameter, "a list of %s and %s has no SQL type", elem, p.Type)
+		}
+		parts[i], elem = p, t
+	}
+	for i, p := range parts {
+		var err error
+		if parts[i], err = sqltype.CastDatum(p, elem); err != nil {
+			return Value{}, err
+		}
+	}
+	return sqltype.NewNested(sqltype.ListOf(elem), parts), nil
 }
 
 // toValues makes the values of a statement's arguments.
@@ -156,6 +184,22 @@ func goValue(v Value) any {
 		return time.UnixMicro(v.I).UTC()
 	case sqltype.KindDecimal, sqltype.KindTime, sqltype.KindInterval, sqltype.KindUUID, sqltype.KindEnum:
 		return v.String()
+	case sqltype.KindList:
+		list := []any{}
+		for e := v.Elements(); e.Next(); {
+			list = append(list, goValue(e.Datum()))
+		}
+		return list
+	case sqltype.KindStruct:
+		fields := map[string]any{}
+		for e := v.Elements(); e.Next(); {
+			name := e.Name()
+			if name == "" { // of ROW(...): by place
+				name = strconv.Itoa(len(fields) + 1)
+			}
+			fields[name] = goValue(e.Datum())
+		}
+		return fields
 	default:
 		panic(fmt.Sprintf("gpusql: no Go type for %s", k))
 	}

@@ -84,6 +84,39 @@ const (
 	FuncGreatest
 	FuncLeast
 
+	// Lists and structs.
+	FuncListValue
+	FuncStructPack
+	FuncStructExtract
+	FuncListExtract
+	FuncListSlice
+	FuncListAppend
+	FuncListPrepend
+	FuncListConcat
+	FuncListContains
+	FuncListPosition
+	FuncArrayPositions
+	FuncArrayRemove
+	FuncArrayReplace
+	FuncListSort
+	FuncListReverse
+	FuncListDistinct
+	FuncListUnique
+	FuncListHasAny
+	FuncListHasAll
+	FuncListIntersect
+	FuncFlatten
+	FuncListZip
+	FuncListResize
+	FuncCardinality
+	FuncArrayLength
+	FuncArrayLower
+	FuncArrayToString
+	FuncStringToArray
+	FuncRegexpSplit
+	FuncGenerateSeries
+	FuncRange
+
 	// Strings.
 	FuncLength
 	FuncOctetLength
@@ -220,6 +253,7 @@ const (
 	FuncArgMin
 	FuncArgMax
 	FuncApproxCountDistinct
+	FuncList
 
 	// Window functions.
 	FuncRowNumber
@@ -260,6 +294,18 @@ var funcNames = [numFuncs]string{
 	FuncRadians: "radians", FuncRandom: "random", FuncIsNaN: "isnan", FuncIsInf: "isinf",
 	FuncIsFinite: "isfinite", FuncWidthBucket: "width_bucket", FuncBitCount: "bit_count",
 	FuncGreatest: "greatest", FuncLeast: "least",
+
+	FuncListValue: "list_value", FuncStructPack: "struct_pack", FuncStructExtract: "struct_extract",
+	FuncListExtract: "list_extract", FuncListSlice: "list_slice", FuncListAppend: "list_append",
+	FuncListPrepend: "list_prepend", FuncListConcat: "list_concat", FuncListContains: "list_contains",
+	FuncListPosition: "list_position", FuncArrayPositions: "array_positions",
+	FuncArrayRemove: "array_remove", FuncArrayReplace: "array_replace", FuncListSort: "list_sort",
+	FuncListReverse: "list_reverse", FuncListDistinct: "list_distinct", FuncListUnique: "list_unique",
+	FuncListHasAny: "list_has_any", FuncListHasAll: "list_has_all", FuncListIntersect: "list_intersect",
+	FuncFlatten: "flatten", FuncListZip: "list_zip", FuncListResize: "list_resize",
+	FuncCardinality: "cardinality", FuncArrayLength: "array_length", FuncArrayLower: "array_lower",
+	FuncArrayToString: "array_to_string", FuncStringToArray: "string_to_array",
+	FuncRegexpSplit: "regexp_split_to_array", FuncGenerateSeries: "generate_series", FuncRange: "range",
 
 	FuncLength: "length", FuncOctetLength: "octet_length", FuncBitLength: "bit_length",
 	FuncLower: "lower", FuncUpper: "upper", FuncInitcap: "initcap", FuncTrim: "trim",
@@ -302,6 +348,7 @@ var funcNames = [numFuncs]string{
 	FuncRegrSYY: "regr_syy", FuncMedian: "median", FuncMode: "mode", FuncCountIf: "count_if",
 	FuncProduct: "product", FuncQuantileCont: "quantile_cont", FuncQuantileDisc: "quantile_disc",
 	FuncArgMin: "arg_min", FuncArgMax: "arg_max", FuncApproxCountDistinct: "approx_count_distinct",
+	FuncList: "list",
 
 	FuncRowNumber: "row_number", FuncRank: "rank", FuncDenseRank: "dense_rank",
 	FuncPercentRank: "percent_rank", FuncCumeDist: "cume_dist", FuncNtile: "ntile",

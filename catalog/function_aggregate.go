@@ -2,8 +2,8 @@ package catalog
 
 import "github.com/gpusql/gpusql/sqltype"
 
-// aggregateFamilies are the aggregates. All but count(*), first, last, arg_min
-// and arg_max pass over NULLs.
+// aggregateFamilies are the aggregates. All but count(*), first, last, list,
+// arg_min and arg_max pass over NULLs.
 func aggregateFamilies() []family {
 	i64, f64, boolean := sqltype.Int64, sqltype.Float64, sqltype.Bool
 	agg := func(id FuncID, aliases []string, sigs ...signature) family {
@@ -44,6 +44,7 @@ func aggregateFamilies() []family {
 		agg(FuncQuantileDisc, []string{"percentile_disc", "quantile"}, by(quantileOf)),
 		agg(FuncArgMin, []string{"min_by", "argmin"}, by(sameAsFirst(2))),
 		agg(FuncArgMax, []string{"max_by", "argmax"}, by(sameAsFirst(2))),
+		agg(FuncList, []string{"array_agg"}, by(collected)),
 		agg(FuncApproxCountDistinct, []string{"approx_distinct"}, on(i64, anyType)),
 	}
 }
@@ -62,6 +63,14 @@ func windowFamilies() []family {
 		window(FuncFirstValue, by(sameAsFirst(1))), window(FuncLastValue, by(sameAsFirst(1))),
 		window(FuncNthValue, by(nthValue)),
 	}
+}
+
+// collected is the rule of list: the values as a list, NULLs with them.
+func collected(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
+	if len(args) != 1 {
+		return nil, sqltype.Null, false
+	}
+	return args, sqltype.ListOf(args[0]), true
 }
 
 // summed is the rule of sum: a type that a great many values fit in.

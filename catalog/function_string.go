@@ -17,7 +17,7 @@ func stringFamilies() []family {
 	}
 	return []family{
 		{Func: Func{ID: FuncLength}, aliases: []string{"char_length", "character_length", "len"},
-			signatures: []signature{on(i32, str), on(i32, blob)}},
+			signatures: []signature{on(i32, str), on(i32, blob), by(ofList(i32))}},
 		{Func: Func{ID: FuncOctetLength}, aliases: []string{"strlen"}, signatures: []signature{on(i32, str), on(i32, blob)}},
 		{Func: Func{ID: FuncBitLength}, signatures: []signature{on(i32, str), on(i32, blob)}},
 		ofString(FuncLower, "lcase"), ofString(FuncUpper, "ucase"), ofString(FuncInitcap),

@@ -42,6 +42,7 @@ var collectOps = map[catalog.FuncID]kernels.CollectOp{
 	catalog.FuncArgMax:       kernels.CollectFirst,
 	catalog.FuncFirst:        kernels.CollectFirst,
 	catalog.FuncLast:         kernels.CollectLast,
+	catalog.FuncList:         kernels.CollectList,
 }
 
 // collecting adds an aggregate that collects its input, and reports false for
@@ -56,6 +57,9 @@ func (s *aggSpec) collecting(a *planner.Agg) bool {
 	}
 	t := a.Args[0].Type()
 	c := collectSpec{collect: kernels.Collect{Op: op, Phys: t.Phys()}, second: -1, filter: -1, distinct: a.Distinct, result: t}
+	if op == kernels.CollectList {
+		c.collect.Elem, c.result = t, sqltype.ListOf(t)
+	}
 	c.col(s, a.Args[0])
 	c.skip = c.cols[0]
 	if a.Filter != nil {
@@ -68,7 +72,7 @@ func (s *aggSpec) collecting(a *planner.Agg) bool {
 		c.keys = append(c.keys, collectKey{col: by, desc: a.Func.ID == catalog.FuncArgMax})
 	case catalog.FuncMedian:
 		c.second = c.col(s, &planner.Const{Value: sqltype.NewFloat64(0.5)})
-	case catalog.FuncFirst, catalog.FuncLast: // they give a NULL that they meet
+	case catalog.FuncFirst, catalog.FuncLast, catalog.FuncList: // they give a NULL that they meet
 		c.skip = -1
 	case catalog.FuncStringAgg, catalog.FuncQuantileCont, catalog.FuncQuantileDisc:
 		if len(a.Args) > 1 {
@@ -328,7 +332,7 @@ func (c *collected) cut(s device.Stream) error {
 func (c *collected) finish(ctx context.Context, s device.Stream, groups int) error {
 	var dst kernels.Vec
 	var err error
-	if dst.Data, err = c.data.Reserve(c.env.Memory, groups*c.spec.collect.Phys.Width()); err != nil {
+	if dst.Data, err = c.data.Reserve(c.env.Memory, groups*c.spec.result.Phys().Width()); err != nil {
 		return err
 	}
 	if dst.Valid, err = c.valid.Reserve(c.env.Memory, kernels.BitmapBytes(groups)); err != nil {

@@ -25,7 +25,7 @@ func ordered(n planner.Node) bool {
 		return true
 	case *planner.Scan:
 		return n.Access != nil
-	case *planner.Project, *planner.Filter:
+	case *planner.Project, *planner.Filter, *planner.Unnest:
 		return ordered(n.Inputs()[0])
 	case *planner.With:
 		return ordered(n.Body)
@@ -62,6 +62,8 @@ func (w *worker) operator(n planner.Node) (Operator, error) {
 		return newValues(w, n)
 	case *planner.TableFunc:
 		return newTableFunc(w, n)
+	case *planner.Unnest:
+		return newUnnest(w, n)
 	case *planner.Filter:
 		return newFilter(w, n)
 	case *planner.Project:

@@ -28,7 +28,7 @@ func (c *compiler) cast(r kernels.Reg, from, to sqltype.Type, m castMode) (kerne
 	switch {
 	case from.Kind == sqltype.KindNull:
 		return c.b.Const(sqltype.NullOf(to)), nil
-	case from.Kind == to.Kind && to.Kind != sqltype.KindDecimal:
+	case from.Kind == to.Kind && to.Kind != sqltype.KindDecimal && from.Parts == to.Parts:
 		return r, nil
 	case m.try && (from.Kind == sqltype.KindDecimal || to.Kind == sqltype.KindDecimal):
 		return c.castAnyhow(c.widen(r, from), to, m), nil

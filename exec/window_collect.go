@@ -52,7 +52,7 @@ func (f *windowCollect) compute(ctx context.Context, o *window, at, n int, dst k
 		if err := f.compute(ctx, o, at, half, dst); err != nil {
 			return err
 		}
-		dst.Data += device.Ptr(half * f.spec.collects[0].collect.Phys.Width())
+		dst.Data += device.Ptr(half * f.spec.collects[0].result.Phys().Width())
 		dst.Valid += device.Ptr(half / 8)
 		return f.compute(ctx, o, at+half, n-half, dst)
 	}

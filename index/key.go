@@ -1,21 +1,11 @@
 package index
 
-import (
-	"encoding/binary"
-	"fmt"
-	"math"
-
-	"github.com/gpusql/gpusql/sqltype"
-)
+import "github.com/gpusql/gpusql/sqltype"
 
 // Codec encodes rows of key columns so that the order of the bytes is SQL's.
 //
 //	column   [1 null byte unless NOT NULL] value; every byte of a value inverted when descending
-//	integer  big endian, sign bit inverted        DECIMAL  the same, of 8 or 16 bytes
-//	float    sign inverted, or all bits if negative; -0 as 0; one NaN above all
-//	string   00 as 00 FF, ended by 00 00: no key is the beginning of another;
-//	         folded, A to Z are a to z
-//	interval days of 24 hours and 30 a month, then microseconds of the day
+//	value    as sqltype.AppendOrdered has it; of a folded string A to Z are a to z
 //
 // No encoding is the beginning of another one's, so that a Format may fill up
 // with zeros on the right.
@@ -38,7 +28,7 @@ func NewCodec(columns []KeyColumn) *Codec {
 	c := &Codec{columns: columns}
 	total, long := 0, false
 	for _, k := range columns {
-		long = long || k.Type.Kind.IsString()
+		long = long || k.Type.Phys() == sqltype.PhysStr
 		if !long {
 			total += k.Width()
 		}
@@ -64,7 +54,7 @@ func (c *Codec) Columns() []KeyColumn { return c.columns }
 // Width is the bytes that the column takes in a key, a string's own not counted.
 func (k KeyColumn) Width() int {
 	w := k.Type.Phys().Width()
-	if k.Type.Kind.IsString() {
+	if k.Type.Phys() == sqltype.PhysStr {
 		w = 0
 	}
 	if !k.NotNull {
@@ -97,7 +87,9 @@ func (c *Codec) Append(key []byte, i int, d *sqltype.Datum) []byte {
 		}
 	}
 	from := len(key)
-	key = appendValue(key, d, k.Type)
+	v := *d
+	v.Type = k.Type
+	key = sqltype.AppendOrdered(key, &v)
 	if k.Fold {
 		fold(key[from:])
 	}
@@ -109,65 +101,6 @@ func (c *Codec) Append(key []byte, i int, d *sqltype.Datum) []byte {
 	return key
 }
 
-func appendValue(b []byte, d *sqltype.Datum, t sqltype.Type) []byte {
-	const sign = 1 << 63
-	switch t.Phys() {
-	case sqltype.PhysBool, sqltype.PhysU8:
-		return append(b, byte(d.I))
-	case sqltype.PhysI8:
-		return append(b, byte(d.I)^0x80)
-	case sqltype.PhysU16:
-		return binary.BigEndian.AppendUint16(b, uint16(d.I))
-	case sqltype.PhysI16:
-		return binary.BigEndian.AppendUint16(b, uint16(d.I)^0x8000)
-	case sqltype.PhysU32:
-		return binary.BigEndian.AppendUint32(b, uint32(d.I))
-	case sqltype.PhysI32:
-		return binary.BigEndian.AppendUint32(b, uint32(d.I)^1<<31)
-	case sqltype.PhysU64:
-		return binary.BigEndian.AppendUint64(b, uint64(d.I))
-	case sqltype.PhysI64:
-		return binary.BigEndian.AppendUint64(b, uint64(d.I)^sign)
-	case sqltype.PhysF32:
-		u := math.Float32bits(float32(d.F) + 0)
-		switch {
-		case d.F != d.F:
-			u = math.MaxUint32
-		case u>>31 != 0:
-			u = ^u
-		default:
-			u |= 1 << 31
-		}
-		return binary.BigEndian.AppendUint32(b, u)
-	case sqltype.PhysF64:
-		u := math.Float64bits(d.F + 0)
-		switch {
-		case d.F != d.F:
-			u = math.MaxUint64
-		case u&sign != 0:
-			u = ^u
-		default:
-			u |= sign
-		}
-		return binary.BigEndian.AppendUint64(b, u)
-	case sqltype.PhysI128:
-		b = binary.BigEndian.AppendUint64(b, uint64(d.Hi)^sign)
-		return binary.BigEndian.AppendUint64(b, uint64(d.I))
-	case sqltype.PhysStr:
-		return appendString(b, d.S)
-	case sqltype.PhysSpan:
-		const day = 24 * 3600 * 1e6
-		days, micros := int64(d.Months)*30+int64(d.Days)+d.I/day, d.I%day
-		if micros < 0 {
-			days, micros = days-1, micros+day
-		}
-		b = binary.BigEndian.AppendUint64(b, uint64(days)^sign)
-		return binary.BigEndian.AppendUint64(b, uint64(micros))
-	default:
-		panic(fmt.Sprintf("index: no key of %v", t.Phys()))
-	}
-}
-
 // fold makes ASCII letters small, in place. The bytes that stand for 00 are none.
 func fold(b []byte) {
 	for i, c := range b {
@@ -175,16 +108,6 @@ func fold(b []byte) {
 			b[i] = c + 'a' - 'A'
 		}
 	}
-}
-
-func appendString(b []byte, s string) []byte {
-	for i := range len(s) {
-		b = append(b, s[i])
-		if s[i] == 0 {
-			b = append(b, 0xFF)
-		}
-	}
-	return append(b, 0, 0)
 }
 
 // Interval encodes a range.

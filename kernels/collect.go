@@ -3,6 +3,7 @@ package kernels
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/sqltype"
@@ -19,12 +20,14 @@ const (
 	CollectQuantileCont           // of DOUBLE, between two values
 	CollectQuantileDisc           // one of the values
 	CollectJoin                   // strings, one after the other
+	CollectList                   // all as a list, NULLs with them
 )
 
 // Collect is such an aggregate over values of a form.
 type Collect struct {
 	Op   CollectOp
 	Phys sqltype.Phys
+	Elem sqltype.Type // CollectList: the values' type
 }
 
 // Collected is n rows in order: Rows are their numbers, those of a group being
@@ -56,7 +59,7 @@ type collectCursor struct {
 	run, best, most int // CollectMode: where a run of equal values begins, and the longest so far
 	sized           bool
 	size            int    // CollectJoin: the bytes needed, when sized that is known
-	to              []byte // and those that are there
+	to              []byte // and those that are there; CollectList: the list so far
 	at              device.Ptr
 }
 
@@ -71,7 +74,7 @@ func (c Collect) Final(s device.Stream, in Collected, groups int, dst Vec, heap 
 	if err := Zero(s, dst.Valid, BitmapBytes(groups)); err != nil {
 		return err
 	}
-	if err := Zero(s, dst.Data, groups*c.Phys.Width()); err != nil {
+	if err := Zero(s, dst.Data, groups*c.out().Width()); err != nil {
 		return err
 	}
 	var fail error
@@ -86,6 +89,14 @@ func (c Collect) Final(s device.Stream, in Collected, groups int, dst Vec, heap 
 		}
 	}
 	return nil
+}
+
+// out is the form of the results.
+func (c Collect) out() sqltype.Phys {
+	if c.Op == CollectList {
+		return sqltype.PhysStr
+	}
+	return c.Phys
 }
 
 // Heads writes, for each group in order, the first of its rows, or the last one
@@ -155,7 +166,7 @@ func collectHost(a *collectArgs, _, n int) {
 		}
 		v, ok := a.group(group)
 		if g := int(ids[group[0]]); ok {
-			storeCell(a.Phys, a.Dst.Data, g, v)
+			storeCell(a.out(), a.Dst.Data, g, v)
 			valid[g>>6] |= 1 << (g & 63)
 		}
 		c.From, c.To = c.To, 0
@@ -172,6 +183,8 @@ func (a *collectArgs) look(rows []uint32, n int) int {
 		a.runs(rows, part)
 	case CollectJoin:
 		a.join(part)
+	case CollectList:
+		a.list(part)
 	default:
 		c.Next = len(rows)
 		return 0
@@ -195,6 +208,12 @@ func (a *collectArgs) group(rows []uint32) ([2]uint64, bool) {
 		return a.value(rows[a.At.best])
 	case CollectQuantileCont, CollectQuantileDisc:
 		return a.quantile(rows)
+	case CollectList:
+		v, err := a.Heap.Bytes(append(a.At.to, sqltype.EndOfElements))
+		if err != nil {
+			*a.Fail = err
+		}
+		return [2]uint64{v.Lo, v.Hi}, true
 	case CollectJoin:
 		v := ViewAt(a.At.at, a.At.size)
 		return [2]uint64{v.Lo, v.Hi}, true
@@ -267,6 +286,30 @@ func (a *collectArgs) join(part []uint32) {
 			c.size += s.Len()
 		}
 	}
+}
+
+// list adds values to a group's list.
+func (a *collectArgs) list(part []uint32) {
+	c := a.At
+	for _, r := range part {
+		d := sqltype.NullOf(a.Elem)
+		if !a.Src.isNull(int(r)) {
+			d = a.datum(int(r))
+		}
+		if c.to = sqltype.AppendElement(c.to, d); len(c.to) > maxString {
+			*a.Fail = sqltype.Errorf(codeTooLong, "the list is longer than %d bytes", maxString)
+			return
+		}
+	}
+}
+
+// datum is the value of a row, which is not NULL.
+func (a *collectArgs) datum(row int) sqltype.Datum {
+	if a.Phys == sqltype.PhysStr {
+		return sqltype.Datum{Type: a.Elem, S: a.Src.str(row).Str()}
+	}
+	w := a.Phys.Width()
+	return loadDatum(unsafe.Pointer(&device.View[byte](a.Src.Data+device.Ptr(row*w), 1)[0]), a.Elem)
 }
 
 // room is for a group's strings, when their size is known.

@@ -332,12 +332,19 @@ type Cast struct {
 // A name that is no built-in type's is User, with Type Null: the binder looks it
 // up among the types that were created.
 type TypeName struct {
-	Type  sqltype.Type
-	Text  string
-	User  *Name
-	List  int
-	Round int
-	Pos   Pos
+	Type   sqltype.Type
+	Text   string
+	User   *Name
+	Fields []FieldDef // STRUCT
+	List   int
+	Round  int
+	Pos    Pos
+}
+
+// FieldDef is a field of a STRUCT.
+type FieldDef struct {
+	Name Ident
+	Type TypeName
 }
 
 // Call is a function or aggregate call. Special syntax arrives as plain calls:
@@ -345,7 +352,8 @@ type TypeName struct {
 // IN b) as strpos(b, a), TRIM(LEADING c FROM x) as ltrim(x, c), TRAILING as
 // rtrim, BOTH as trim, OVERLAY(x PLACING y FROM a FOR b) as overlay(x, y, a, b),
 // CURRENT_DATE as current_date(), COLLATE as collate(x, 'name'), x AT TIME ZONE
-// z as timezone(z, x), a field of a struct as struct_extract(x, 'field');
+// z as timezone(z, x), a field of a struct as struct_extract(x, 'field'),
+// {'a': 1} as struct_pack(a => 1), ARRAY(query) as array((query));
 // NULLIF, COALESCE, GREATEST keep their names.
 type Call struct {
 	Name     Name

@@ -106,7 +106,7 @@ func (f *formatter) createTable(s *CreateTable) {
 
 func (f *formatter) columnDef(c *ColumnDef) {
 	f.ident(c.Name)
-	if c.Type.Text != "" || c.Type.User != nil || c.Type.Type.Kind != sqltype.KindNull {
+	if c.Type.Text != "" || c.Type.User != nil || c.Type.Fields != nil || c.Type.Type.Kind != sqltype.KindNull {
 		f.text(" ")
 		f.typeName(c.Type)
 	}

@@ -255,6 +255,18 @@ func (f *formatter) typeName(t TypeName) {
 		f.text(strings.Repeat("[]", t.List))
 		return
 	}
+	if t.Fields != nil {
+		f.text("STRUCT")
+		f.paren(func() {
+			f.list(len(t.Fields), func(i int) {
+				f.ident(t.Fields[i].Name)
+				f.text(" ")
+				f.typeName(t.Fields[i].Type)
+			})
+		})
+		f.text(strings.Repeat("[]", t.List))
+		return
+	}
 	text := t.Text
 	if text == "" {
 		text = t.Type.String()

@@ -285,6 +285,8 @@ func operator(c, c1, c2, c3 byte) (tokenKind, int) {
 			return tokNe, 2
 		case c1 == '<':
 			return tokShl, 2
+		case c1 == '@':
+			return tokWithin, 2
 		}
 	case '>':
 		switch c1 {
@@ -300,6 +302,14 @@ func operator(c, c1, c2, c3 byte) (tokenKind, int) {
 	case '/':
 		if c1 == '/' {
 			return tokIntDiv, 2
+		}
+	case '@':
+		if c1 == '>' {
+			return tokHolds, 2
+		}
+	case '&':
+		if c1 == '&' {
+			return tokOverlap, 2
 		}
 	case '^':
 		if c1 == '@' {

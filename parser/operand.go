@@ -31,6 +31,8 @@ func (p *parser) operand() Expr {
 	case tokLBracket:
 		p.at++
 		return &Array{Exprs: p.exprsUntil(tokRBracket), Pos: t.start}
+	case tokLBrace:
+		return p.structOperand()
 	case tokStar:
 		p.at++
 		return p.star(&Star{Pos: t.start})
@@ -203,11 +205,36 @@ func (p *parser) cast() Expr {
 	return c
 }
 
-// array reads ARRAY[...].
+// structOperand reads {'a': 1, b: 2} as struct_pack(a => 1, b => 2).
+func (p *parser) structOperand() Expr {
+	c := callOf("struct_pack", p.advance().start)
+	for {
+		t := &p.toks[p.at]
+		name := Ident{Pos: t.start, Quoted: true}
+		if t.kind == tokString {
+			name.Name = p.stringValue("")
+		} else {
+			name = p.label("a field name")
+		}
+		p.expect(tokColon)
+		c.Named = append(c.Named, NamedArg{name, p.expr()})
+		if !p.accept(tokComma) {
+			p.expect(tokRBrace)
+			return c
+		}
+	}
+}
+
+// array reads ARRAY[...], and ARRAY(query) as a call.
 func (p *parser) array() Expr {
 	t := p.advance()
-	if p.kind() == tokLParen {
-		panic(p.unsupported("ARRAY of a query"))
+	if p.accept(tokLParen) {
+		if !p.isQuery() {
+			panic(p.unexpected("a query"))
+		}
+		q := p.query()
+		p.expect(tokRParen)
+		return callOf("array", t.start, &Subquery{Query: q, Pos: t.start})
 	}
 	if !p.accept(tokLBracket) {
 		panic(p.unexpected(`"["`))

@@ -61,6 +61,9 @@ const (
 	tokStarts   // ^@
 	tokGet      // ->
 	tokGetText  // ->>
+	tokHolds    // @>
+	tokWithin   // <@
+	tokOverlap  // &&
 )
 
 // token is a piece of the text. Its value is decoded only when it is used.

@@ -13,6 +13,9 @@ func (p *parser) typeName() TypeName {
 	if !isName(t) {
 		panic(p.unexpected("a type"))
 	}
+	if n, ok := p.nestedType(); ok {
+		return p.lists(n)
+	}
 	text, mods, tail := p.typeWords()
 	typ, ok := sqltype.TypeByName(text+tail, mods)
 	round := 0
@@ -31,6 +34,38 @@ func (p *parser) typeName() TypeName {
 		return p.lists(p.userType(t))
 	}
 	return p.lists(TypeName{Type: typ, Text: text + numbers(mods) + tail, Round: round, Pos: t.start})
+}
+
+// nestedType reads STRUCT(a type, ...), ROW(...) and LIST(type), all of which may
+// be names of types too.
+func (p *parser) nestedType() (TypeName, bool) {
+	t := &p.toks[p.at]
+	if t.kind != tokIdent || p.ahead(1).kind != tokLParen {
+		return TypeName{}, false
+	}
+	switch fold(p.textOf(t)) {
+	case "list":
+		p.at += 2
+		p.enter()
+		n := p.typeName()
+		p.leave()
+		p.expect(tokRParen)
+		n.List++
+		return n, true
+	case "struct", "row":
+	default:
+		return TypeName{}, false
+	}
+	p.at++
+	p.enter()
+	defer p.leave()
+	n := TypeName{Pos: t.start}
+	for p.kind() == tokLParen || p.kind() == tokComma {
+		p.at++
+		n.Fields = append(n.Fields, FieldDef{Name: p.label("a field name"), Type: p.typeName()})
+	}
+	p.expect(tokRParen)
+	return n, true
 }
 
 // lists reads the brackets after a type.

@@ -20,6 +20,9 @@ func (b *binder) call(s *scope, e *parser.Call) Expr {
 			b.failFunction(s, e)
 		}
 	}
+	if name == "struct_pack" && e.Named != nil {
+		return b.structPack(s, e)
+	}
 	if len(e.Named) > 0 {
 		fail(sqltype.CodeUndefinedFunc, e.Named[0].Name.Pos, "%s takes no named arguments", name)
 	}
@@ -85,6 +88,9 @@ func (b *binder) special(s *scope, name string, e *parser.Call) (Expr, bool) {
 		if n := len(e.Args); n < least || n > most {
 			fail(sqltype.CodeUndefinedFunc, e.Pos, "%s does not take %d arguments", name, n)
 		}
+	}
+	if x, ok := b.nestedCall(s, name, e); ok {
+		return x, true
 	}
 	switch name {
 	case "coalesce":

@@ -52,6 +52,12 @@ func (b *binder) expr(s *scope, e parser.Expr) Expr {
 		return b.convert(b.expr(s, e.X), e)
 	case *parser.Call:
 		return b.call(s, e)
+	case *parser.Array:
+		return b.list(s, e)
+	case *parser.Row:
+		return b.function("row", b.settleAll(b.exprs(s, e.Exprs)), e.Pos)
+	case *parser.Index:
+		return b.index(s, e)
 	}
 	b.failExpr(e)
 	return nil
@@ -64,10 +70,6 @@ func (b *binder) failExpr(e parser.Expr) {
 		fail(sqltype.CodeSyntax, e.Pos, "* is not an expression")
 	case *parser.Default:
 		fail(sqltype.CodeSyntax, e.Pos, "DEFAULT is not allowed in this context")
-	case *parser.Row:
-		fail(sqltype.CodeNotSupported, e.Pos, "a row is only allowed where rows are compared")
-	case *parser.Array, *parser.Index:
-		fail(sqltype.CodeNotSupported, e.Start(), "lists are not supported")
 	}
 	panic(fmt.Sprintf("planner: no binding for %T", e))
 }
@@ -171,6 +173,9 @@ var patternOps = map[string]string{"~": "regexp_like", "!~": "regexp_like", "~*"
 func (b *binder) infix(e *parser.Binary, l, r Expr) Expr {
 	if op, ok := comparisons[e.Op]; ok {
 		return b.compare(op, l, r, e.Pos)
+	}
+	if x, ok := b.listOp(e, l, r); ok {
+		return x
 	}
 	if name, ok := patternOps[e.Op]; ok {
 		x := b.function(name, []Expr{l, r}, e.Pos)

@@ -328,17 +328,24 @@ func (b *binder) funcTable(s *scope, t *parser.FuncTable) *fromItem {
 		file := b.constant(args[0], sqltype.Varchar)
 		return b.named(b.file(file.S, format, b.namedOptions(options), t.Pos), name, t.Alias, t.Columns)
 	}
+	if rows, ok := rowFunctions[name]; ok {
+		return b.unnestTable(s, t, name, rows)
+	}
 	if name != "generate_series" && name != "range" {
-		names := []string{"generate_series", "range"}
+		names := []string{"generate_series", "range", "unnest"}
 		for f := range fileFunctions {
 			names = append(names, f)
 		}
 		failHint(didYouMean(name, names), sqltype.CodeUndefinedFunc, t.Pos, "table function %q does not exist", name)
 	}
-	args, typ := b.seriesArgs(s, name, t)
+	args, typ := b.seriesArgs(s, name, t.Call)
 	column := b.column(name, typ, neverNull)
+	var node Node = &TableFunc{Name: name, Args: args, Columns: []ColDef{column}}
+	if !freeCols(node).empty() { // of each row of what stands before it
+		node = &Unnest{Input: &Values{Rows: [][]Expr{{}}}, Lists: []Expr{b.function(name, args, t.Pos)}, Columns: []ColDef{column}}
+	}
 	item := b.named(&fromItem{
-		node: &TableFunc{Name: name, Args: args, Columns: []ColDef{column}},
+		node: node,
 		star: starOf([]ColDef{column}),
 	}, name, t.Alias, t.Columns)
 	// The alias of a function of one column is the column's name too.
@@ -350,10 +357,10 @@ func (b *binder) funcTable(s *scope, t *parser.FuncTable) *fromItem {
 
 // seriesArgs are start, stop and step of a series, of the type that it gives;
 // the step of a series of times is an INTERVAL.
-func (b *binder) seriesArgs(s *scope, name string, t *parser.FuncTable) ([]Expr, sqltype.Type) {
-	args := b.exprs(s, t.Call.Args)
+func (b *binder) seriesArgs(s *scope, name string, call *parser.Call) ([]Expr, sqltype.Type) {
+	args := b.exprs(s, call.Args)
 	if len(args) < 1 || len(args) > 3 {
-		fail(sqltype.CodeUndefinedFunc, t.Pos, "%s takes from 1 to 3 arguments", name)
+		fail(sqltype.CodeUndefinedFunc, call.Pos, "%s takes from 1 to 3 arguments", name)
 	}
 	typ := sqltype.Int64
 	for i, a := range args {
@@ -378,9 +385,9 @@ func (b *binder) seriesArgs(s *scope, name string, t *parser.FuncTable) ([]Expr,
 		if i == 2 && typ != sqltype.Int64 {
 			want = sqltype.Interval
 		}
-		at := t.Pos
-		if i < len(t.Call.Args) {
-			at = t.Call.Args[i].Start()
+		at := call.Pos
+		if i < len(call.Args) {
+			at = call.Args[i].Start()
 		}
 		if got := args[i].Type(); want == sqltype.Int64 && got.Kind != sqltype.KindNull && !got.Kind.IsNumeric() || want == sqltype.Interval && got.Kind.IsNumeric() {
 			fail(sqltype.CodeTypeMismatch, at, "argument %d of %s is %s, not %s", i+1, name, got, want)

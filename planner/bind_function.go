@@ -419,6 +419,18 @@ func CheckFunction(r catalog.Reader, f *catalog.Function) (err error) {
 // TypeOf is the type that a name of SQL means: a built-in one, or one that was
 // created.
 func TypeOf(r catalog.Reader, n *parser.TypeName) (sqltype.Type, error) {
+	t, err := elementType(r, n)
+	for range n.List {
+		t = sqltype.ListOf(t)
+	}
+	return t, err
+}
+
+// elementType is a type without the brackets after it.
+func elementType(r catalog.Reader, n *parser.TypeName) (sqltype.Type, error) {
+	if n.Fields != nil {
+		return structType(r, n.Fields)
+	}
 	if n.User == nil {
 		return n.Type, nil
 	}
@@ -432,6 +444,24 @@ func TypeOf(r catalog.Reader, n *parser.TypeName) (sqltype.Type, error) {
 		return sqltype.Null, sqltype.Errorf(sqltype.CodeUndefinedObject, "type \"%s\" does not exist", n.User.Parts[last].Name).At(int(n.Pos))
 	}
 	return u.Type, nil
+}
+
+func structType(r catalog.Reader, defs []parser.FieldDef) (sqltype.Type, error) {
+	fields := make([]sqltype.Field, len(defs))
+	for i := range defs {
+		t, err := TypeOf(r, &defs[i].Type)
+		if err != nil {
+			return sqltype.Null, err
+		}
+		name := defs[i].Name
+		for _, f := range fields[:i] {
+			if sameName(f.Name, name.Name) {
+				return sqltype.Null, sqltype.Errorf(sqltype.CodeDuplicateColumn, "field %q is given twice", name.Name).At(int(name.Pos))
+			}
+		}
+		fields[i] = sqltype.Field{Name: name.Name, Type: t}
+	}
+	return sqltype.StructOf(fields), nil
 }
 
 func (b *binder) typeOf(n *parser.TypeName) sqltype.Type {

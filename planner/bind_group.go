@@ -136,7 +136,17 @@ func (g *grouping) readsMade(e Expr) bool {
 	if _, ok := e.(*groupingCall); ok {
 		return true
 	}
-	return exprCols(e).meets(g.made)
+	for _, id := range exprCols(e).ids() {
+		if g.made.has(id) && !g.unnested(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// unnested reports a column of a row function in the select list.
+func (s *scope) unnested(id ColumnID) bool {
+	return slices.ContainsFunc(s.unnests, func(u unnestCall) bool { return u.col.ID == id })
 }
 
 // add is the place of a group, a new one if need be.
@@ -166,15 +176,32 @@ func (s *selection) aggregates() bool {
 	return len(s.aggs) > 0 || s.grouped || len(s.sel.GroupBy) > 0 || s.sel.GroupAll || s.sel.Having != nil
 }
 
+// groupsUnnest reports groups by what a row function in the select list gives,
+// which is then computed below them.
+func (s *selection) groupsUnnest() bool {
+	for i := range s.group.groups {
+		if slices.ContainsFunc(exprCols(s.group.groups[i].Expr).ids(), s.unnested) {
+			return true
+		}
+	}
+	return false
+}
+
 // aggregateNode puts the Aggregate above the tables and has all that comes
 // after it read the groups.
 func (s *selection) aggregateNode(input Node, having, qualify Expr) (Node, Expr, Expr) {
 	g := s.group
+	if s.groupsUnnest() {
+		input, s.unnests = s.unnestNodes(input), nil
+	}
 	for i := range g.groups {
 		s.made = s.made.add(g.groups[i].Col.ID)
 	}
 	if having != nil {
 		having = g.over(having)
+	}
+	for i := range s.unnests {
+		s.unnests[i].list = g.over(s.unnests[i].list)
 	}
 	for i := range s.windows {
 		s.windows[i].mapExprs(g.over)

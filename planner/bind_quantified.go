@@ -73,13 +73,13 @@ func (b *binder) anyHolds(q bound, cond Expr) Expr {
 	return &Subquery{Kind: SubScalar, Plan: plan, T: sqltype.Bool}
 }
 
-// quantifiedList is ANY and ALL of ARRAY[...]: a chain of OR or AND.
+// quantifiedList is ANY and ALL of a list, of ARRAY[...] a chain of OR or AND.
 func (b *binder) quantifiedList(s *scope, e *parser.Quantified) Expr {
+	x := b.expr(s, e.X)
 	list, ok := e.List.(*parser.Array)
 	if !ok {
-		fail(sqltype.CodeNotSupported, e.List.Start(), "ANY and ALL take a subquery or ARRAY[...]")
+		return b.quantifiedValue(s, e, x)
 	}
-	x := b.expr(s, e.X)
 	arms := make([]Expr, len(list.Exprs))
 	for i, v := range list.Exprs {
 		arms[i] = b.quantifiedOp(e, x, b.expr(s, v), v.Start())

@@ -71,6 +71,13 @@ func (b *binder) withOrdinality(s *scope, t *parser.FuncTable) *fromItem {
 	plain := *t
 	plain.Ordinality, plain.Columns = false, nil
 	item := b.funcTable(s, &plain)
+	if u, ok := item.node.(*Unnest); ok {
+		col := b.column("ordinality", sqltype.Int64, neverNull)
+		u.Number = &col
+		item.rels[0].cols = append(item.rels[0].cols, col)
+		item.star = starOf(item.rels[0].cols)
+		return renamed(item, nil, t.Columns)
+	}
 	r, err := catalog.ResolveWindow("row_number", nil)
 	if err != nil {
 		failWith(err, t.Pos)

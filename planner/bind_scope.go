@@ -27,6 +27,7 @@ type scope struct {
 	aggs      []Agg
 	grouped   bool // grouping() was called
 	windows   []windowCall
+	unnests   []unnestCall
 	named     []parser.NamedWindow // WINDOW
 	groupCols colSet               // the columns that are groups
 	openAgg   int                  // aggregates whose arguments are being bound
@@ -144,8 +145,32 @@ func (b *binder) columnRef(s *scope, ref *parser.ColumnRef) Expr {
 	if len(parts) == 1 && !parts[0].Quoted && (parts[0].Name == "current_schema" || parts[0].Name == "current_catalog") {
 		return b.sessionValue(parts[0].Name) // written without parentheses
 	}
+	if e, ok := b.fieldRef(s, parts); ok {
+		return e
+	}
 	s.failColumn(parts)
 	return nil
+}
+
+// fieldRef is a name whose last parts are fields of a column: s.a, t.s.a.
+func (b *binder) fieldRef(s *scope, parts []parser.Ident) (Expr, bool) {
+	for n := len(parts) - 1; n > 0; n-- {
+		for at := s; at != nil; at = at.parent {
+			e, ok := at.find(parts[:n])
+			if !ok || e.Type().Kind != sqltype.KindStruct {
+				continue
+			}
+			at.use(e, parts[0].Pos)
+			for _, f := range parts[n:] {
+				if e.Type().Kind != sqltype.KindStruct {
+					fail(sqltype.CodeUndefinedColumn, f.Pos, "a value of type %s has no field %q", e.Type(), f.Name)
+				}
+				e = b.field(e, &Const{sqltype.NewString(f.Name)}, f.Pos)
+			}
+			return e, true
+		}
+	}
+	return nil, false
 }
 
 // ungrouped reports a column that HAVING cannot mean: it is in no group.

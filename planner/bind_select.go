@@ -62,7 +62,7 @@ func (b *binder) selectBody(parent *scope, ctes *cte, sel *parser.Select, order 
 	if qualify != nil {
 		node = &Filter{Input: node, Pred: qualify}
 	}
-	return s.finish(node)
+	return s.finish(s.unnestNodes(node))
 }
 
 // ---- the select list ----

@@ -126,9 +126,6 @@ func (b *binder) cast(e Expr, t sqltype.Type, at parser.Pos) Expr {
 // convert is CAST(e AS t) and TRY_CAST.
 func (b *binder) convert(e Expr, c *parser.Cast) Expr {
 	t := b.typeOf(&c.Type)
-	if c.Type.List > 0 {
-		fail(sqltype.CodeNotSupported, c.Type.Pos, "the type %s is not supported: there are no lists", c.Type.Text)
-	}
 	if c.Type.Round > 0 {
 		// A negative scale is DECIMAL without a point, rounded.
 		whole := *c
@@ -159,6 +156,8 @@ func castable(f, t sqltype.Type) bool {
 	switch {
 	case fk == sqltype.KindEnum && tk == sqltype.KindEnum:
 		return f.Enum == t.Enum
+	case fk.IsNested() && fk == tk:
+		return sqltype.CanCast(f, t)
 	case fk == tk, fk == sqltype.KindNull, fk == sqltype.KindVarchar, tk == sqltype.KindVarchar:
 		return true
 	case fk.IsNumeric() && tk.IsNumeric(),

@@ -74,6 +74,9 @@ func seriesRows(n *TableFunc) float64 {
 	return max(1, rows)
 }
 
+// listRows is how many elements a list is taken to have.
+const listRows = 5
+
 func (m *costModel) estimate(n Node) float64 {
 	switch n := n.(type) {
 	case *Scan:
@@ -84,6 +87,8 @@ func (m *costModel) estimate(n Node) float64 {
 		return float64(len(n.Rows))
 	case *TableFunc:
 		return seriesRows(n)
+	case *Unnest:
+		return listRows * m.rows(n.Input)
 	case *CTEScan:
 		if r, ok := m.ctes[n.CTE]; ok {
 			return r

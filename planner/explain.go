@@ -115,6 +115,8 @@ func (e *explainer) line(n Node) string {
 		return join(fmt.Sprintf("values rows: %d", len(n.Rows)), e.columns(n.Columns))
 	case *TableFunc:
 		return join("table_function "+n.Name+"("+e.exprs(n.Args)+")", e.columns(n.Columns))
+	case *Unnest:
+		return join("unnest "+e.exprs(n.Lists), e.columns(n.Cols()[len(n.Input.Cols()):]))
 	case *CTEScan:
 		return join("cte_scan "+n.Name+"#"+strconv.Itoa(n.CTE), e.columns(n.Columns))
 	case *Filter:

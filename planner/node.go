@@ -115,6 +115,16 @@ type TableFunc struct {
 	Columns []ColDef
 }
 
+// Unnest gives a row for each element of lists: the input's row with the element,
+// and with its number from 1. Of several lists the longest counts, and the others
+// give NULL where they have ended; a row without elements gives none.
+type Unnest struct {
+	Input   Node
+	Lists   []Expr
+	Columns []ColDef // one of each list
+	Number  *ColDef  // WITH ORDINALITY, or nil
+}
+
 // Filter keeps the rows for which Pred is true.
 type Filter struct {
 	Input Node

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gpusql/gpusql/sqltype"
 )
@@ -23,6 +24,15 @@ func (n *Values) Cols() []ColDef { return n.Columns }
 
 // Cols are the function's columns.
 func (n *TableFunc) Cols() []ColDef { return n.Columns }
+
+// Cols are the input's, the elements and their number.
+func (n *Unnest) Cols() []ColDef {
+	cols := append(slices.Clip(n.Input.Cols()), n.Columns...)
+	if n.Number != nil {
+		cols = append(cols, *n.Number)
+	}
+	return cols
+}
 
 // Cols are those that the definition had.
 func (n *CTEScan) Cols() []ColDef { return n.Columns }
@@ -152,6 +162,9 @@ func (n *TableFunc) Inputs() []Node { return nil }
 func (n *CTEScan) Inputs() []Node { return nil }
 
 // Inputs is the one node read.
+func (n *Unnest) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs is the one node read.
 func (n *Filter) Inputs() []Node { return []Node{n.Input} }
 
 // Inputs is the one node read.
@@ -231,6 +244,11 @@ func (n *TableFunc) WithInputs(in []Node) Node { wantInputs(n, in, 0); return n 
 
 // WithInputs of a leaf is itself.
 func (n *CTEScan) WithInputs(in []Node) Node { wantInputs(n, in, 0); return n }
+
+// WithInputs is a copy that reads in[0].
+func (n *Unnest) WithInputs(in []Node) Node {
+	return withInput(n, in, func(c *Unnest, i Node) { c.Input = i })
+}
 
 // WithInputs is a copy that reads in[0].
 func (n *Filter) WithInputs(in []Node) Node {

@@ -182,7 +182,7 @@ func (d *distributor) plan(n Node) (Node, replacement, error) {
 		return d.cteScan(n)
 	case *Limit:
 		return d.limit(n)
-	case *Filter, *Project, *Sort, *Window, *DistinctOn:
+	case *Filter, *Project, *Sort, *Window, *DistinctOn, *Unnest:
 	default:
 		return nil, nil, sqltype.Errorf(sqltype.CodeNotSupported, "%s cannot refer to a column of an outer query here", outerPlace(n))
 	}

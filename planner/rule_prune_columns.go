@@ -94,7 +94,7 @@ func (p *pruner) prune(n Node, need colSet) Node {
 		return p.window(n, need)
 	case *With:
 		return p.with(n, need)
-	case *Filter, *Limit:
+	case *Filter, *Limit, *Unnest:
 		below := append(colSet(nil), need...)
 		eachExpr(n, func(e Expr) { below = below.addExpr(e) })
 		return mapInputs(n, func(in Node) Node { return p.prune(in, below) })

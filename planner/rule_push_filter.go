@@ -47,6 +47,8 @@ func (o *optimizer) push(n Node, conds []Expr) Node {
 			}
 		}
 		return o.pushSome(n, conds, keys)
+	case *Unnest:
+		return o.pushSome(n, conds, colsOf(n.Input))
 	case *DistinctOn:
 		var keys colSet
 		for _, e := range n.On {

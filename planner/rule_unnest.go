@@ -19,6 +19,9 @@ func (o *optimizer) undepend(j *Join) (Node, error) {
 	if outer.empty() {
 		return &c, nil
 	}
+	if n := unnestOver(&c); n != nil {
+		return n, nil
+	}
 	// Conditions on columns from further out are lifted along, if that goes: the
 	// next join outwards finds them nearer.
 	if n := o.lift(&c, freeCols(j.Right)); n != nil {
@@ -28,6 +31,20 @@ func (o *optimizer) undepend(j *Join) (Node, error) {
 		return n, nil
 	}
 	return o.distribute(&c, outer)
+}
+
+// unnestOver is a join with lists of its left side's rows: these lists may as
+// well be unnested in the row where they are.
+func unnestOver(j *Join) Node {
+	u, ok := j.Right.(*Unnest)
+	if !ok || j.Kind != Inner || !isOneRow(u.Input) {
+		return nil
+	}
+	var n Node = u.WithInputs([]Node{j.Left})
+	if j.On != nil {
+		n = &Filter{Input: n, Pred: j.On}
+	}
+	return n
 }
 
 // lifter takes conditions on outer columns out of a plan.

@@ -40,6 +40,10 @@ func (x *exprEditor) copyOf(n Node) Node {
 		c := *n
 		c.Args = x.list(n.Args)
 		return &c
+	case *Unnest:
+		c := *n
+		c.Lists = x.list(n.Lists)
+		return &c
 	case *Filter:
 		return &Filter{Input: n.Input, Pred: x.expr(n.Pred)}
 	case *Project:

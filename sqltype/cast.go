@@ -15,11 +15,15 @@ import (
 //	numbers, BOOLEAN             to each other
 //	DATE, TIMESTAMP, TIMESTAMPTZ to each other; the last two to TIME
 //	TIME, INTERVAL               to each other
+//	LIST, STRUCT                 to each other, if their parts can be cast
 func CanCast(from, to Type) bool {
 	f, t := from.Kind, to.Kind
 	switch {
 	case f == KindEnum && t == KindEnum:
 		return from.Enum == to.Enum
+	case f.IsNested() && f == t:
+		_, ok := castPlaces(from, to)
+		return ok
 	case f == t, f == KindNull, t == KindVarchar, f == KindVarchar && t != KindNull:
 		return true
 	case f.IsNumeric() || f == KindBool:
@@ -45,6 +49,8 @@ func CastDatum(d Datum, t Type) (Datum, error) {
 		return NullOf(t), nil
 	}
 	switch {
+	case d.Type.Kind.IsNested() && d.Type.Kind == t.Kind && d.Type != t:
+		return castNested(d, t)
 	case d.Type.Kind == t.Kind && t.Kind != KindDecimal:
 		d.Type = t
 		return d, nil
@@ -160,6 +166,8 @@ func parseDatum(text string, t Type) (Datum, error) {
 		d.Hi, d.I, err = ParseUUID(text)
 	case t.Kind == KindEnum:
 		d.I, err = t.Enum.parse(text)
+	case t.Kind.IsNested():
+		return parseNested(text, t)
 	default:
 		panic(fmt.Sprintf("sqltype: no text form for %s", t))
 	}
@@ -219,6 +227,8 @@ func (d Datum) Append(dst []byte) []byte {
 		return AppendUUID(dst, d.Hi, d.I)
 	case k == KindEnum:
 		return append(dst, d.Type.Enum.Label(int(d.I))...)
+	case k.IsNested():
+		return appendNested(dst, d)
 	}
 	panic(fmt.Sprintf("sqltype: no text form for %s", d.Type))
 }

@@ -10,9 +10,16 @@ package sqltype
 //	integer with DECIMAL        a DECIMAL that holds both
 //	number with REAL or DOUBLE  DOUBLE, or REAL when the number has 16 bits or less
 //	DATE, TIMESTAMP and ..TZ    the later in this list
+//	LIST and STRUCT             part by part
 //
 // A string meets only a string here. See CommonTypeLoose for literals.
 func CommonType(a, b Type) (Type, bool) {
+	if a.Kind.IsNested() && a.Kind == b.Kind {
+		if a == b {
+			return a, true
+		}
+		return mapParts(a, b, CommonType)
+	}
 	if a.Kind == b.Kind {
 		return commonSameKind(a, b), a.Enum == b.Enum
 	}

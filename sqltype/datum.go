@@ -8,7 +8,7 @@ import "math"
 //	Bool, I*, U*   I (an unsigned 64-bit value is its bit pattern)
 //	F32, F64       F
 //	I128           Hi (high 64 bits, signed) and I (low 64 bits, as bits)
-//	Str            S
+//	Str            S (of a LIST or STRUCT the bytes of its elements)
 //	Span           Months, Days, I (microseconds)
 //
 // A Datum is a comparable value, but == is not SQL equality: use Compare.
@@ -125,7 +125,7 @@ func Compare(a, b Datum) int {
 	if a.Type.Kind.IsFloat() && b.Type.Kind.IsFloat() {
 		return CompareFloat(a.F, b.F) // a float32 is exact in F
 	}
-	if a.Type.Kind != b.Type.Kind || a.Type.Scale != b.Type.Scale {
+	if a.Type.Kind != b.Type.Kind || a.Type.Scale != b.Type.Scale || a.Type.Parts != b.Type.Parts {
 		return compareMixed(a, b)
 	}
 	switch a.Type.Phys() {

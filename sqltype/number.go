@@ -18,7 +18,7 @@ func typeWord(t Type) string {
 		return "double precision"
 	case KindDecimal:
 		return "numeric"
-	case KindEnum:
+	case KindEnum, KindList, KindStruct:
 		return t.String()
 	}
 	return strings.ToLower(t.Kind.String())

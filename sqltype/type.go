@@ -33,6 +33,8 @@ const (
 	KindInterval
 	KindUUID
 	KindEnum
+	KindList
+	KindStruct
 	numKinds
 )
 
@@ -40,7 +42,7 @@ var kindNames = [numKinds]string{
 	"NULL", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT",
 	"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DECIMAL", "REAL", "DOUBLE",
 	"VARCHAR", "BLOB", "DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "INTERVAL",
-	"UUID", "ENUM",
+	"UUID", "ENUM", "LIST", "STRUCT",
 }
 
 func (k Kind) String() string {
@@ -57,6 +59,7 @@ type Type struct {
 	Scale     uint8 // DECIMAL: digits after the point, at most Precision
 	Length    int32 // VARCHAR(n), CHAR(n): declared length, kept for display and never enforced; 0 none
 	Enum      *Enum // ENUM: its labels
+	Parts     Parts // LIST: its element; STRUCT: its fields
 }
 
 // The types that need no parameter.
@@ -102,6 +105,8 @@ func (t Type) String() string {
 		return fmt.Sprintf("VARCHAR(%d)", t.Length)
 	case t.Kind == KindEnum && t.Enum != nil:
 		return t.Enum.Name
+	case t.Kind.IsNested() && t.Parts != (Parts{}):
+		return t.nestedName()
 	}
 	return t.Kind.String()
 }
@@ -122,7 +127,8 @@ type Phys uint8
 //	F32 F64     4,8  REAL, DOUBLE
 //	I128       16    DECIMAL of 19 to 38 digits, unscaled, two's complement, low word first;
 //	                 UUID, its first bit inverted so that the order is that of the bytes
-//	Str        16    VARCHAR, BLOB: a View (see package kernels)
+//	Str        16    VARCHAR, BLOB: a View (see package kernels); LIST and STRUCT: a View
+//	                 of the bytes of their elements, see AppendElement
 //	Span       16    INTERVAL: months int32, days int32, microseconds int64
 //
 //gpu:layout
@@ -184,7 +190,7 @@ func (t Type) Phys() Phys {
 		return PhysF32
 	case KindFloat64:
 		return PhysF64
-	case KindVarchar, KindBlob:
+	case KindVarchar, KindBlob, KindList, KindStruct:
 		return PhysStr
 	case KindInterval:
 		return PhysSpan
@@ -211,6 +217,9 @@ func (k Kind) IsNumeric() bool { return k.IsInteger() || k == KindDecimal || k.I
 
 // IsString reports VARCHAR or BLOB.
 func (k Kind) IsString() bool { return k == KindVarchar || k == KindBlob }
+
+// IsNested reports LIST or STRUCT.
+func (k Kind) IsNested() bool { return k == KindList || k == KindStruct }
 
 // IsTemporal reports DATE, TIME, TIMESTAMP or TIMESTAMPTZ.
 func (k Kind) IsTemporal() bool { return k >= KindDate && k <= KindTimestampTZ }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/kernels"
+	"github.com/gpusql/gpusql/sqltype"
 )
 
 // Append copies a batch to the end of the table, its rows born at stamp. The
@@ -202,7 +203,7 @@ func (s *Segment) reserveColumns(t *Table, b *Batch, lo int) error {
 	}
 	l := s.columns.Load()
 	for i := range b.Columns {
-		if !l.columns[i].Type.Kind.IsString() {
+		if l.columns[i].Type.Phys() != sqltype.PhysStr {
 			continue
 		}
 		n := b.Columns[i].longBytes(b.Rows)
@@ -288,7 +289,7 @@ func copyColumn(dst *Column, m *columnMemory, lo int, src *Column, n int) {
 	switch {
 	case src.Vec.Data == 0:
 		clear(device.View[byte](at, n*width))
-	case dst.Type.Kind.IsString():
+	case dst.Type.Phys() == sqltype.PhysStr:
 		copyStrings(at, m, src, n)
 	case src.Vec.Dict == 0:
 		copyBytes(at, src.Vec.Data, n*width)

@@ -59,8 +59,25 @@ func TypeOf(t arrow.DataType) (sqltype.Type, bool) {
 		return sqltype.Interval, true
 	case *arrow.DictionaryType:
 		return TypeOf(t.ValueType)
+	case arrow.ListLikeType: // a MAP is a list of structs of key and value
+		elem, ok := TypeOf(t.Elem())
+		return sqltype.ListOf(elem), ok
+	case *arrow.StructType:
+		return structOf(t)
 	}
 	return sqltype.Type{}, false
+}
+
+func structOf(t *arrow.StructType) (sqltype.Type, bool) {
+	fields := make([]sqltype.Field, t.NumFields())
+	for i, f := range t.Fields() {
+		ft, ok := TypeOf(f.Type)
+		if !ok {
+			return sqltype.Type{}, false
+		}
+		fields[i] = sqltype.Field{Name: f.Name, Type: ft}
+	}
+	return sqltype.StructOf(fields), len(fields) > 0
 }
 
 // ArrowType is the Arrow type that values of an SQL type are given out as.
@@ -108,6 +125,15 @@ func ArrowType(t sqltype.Type) arrow.DataType {
 		return arrow.FixedWidthTypes.MonthDayNanoInterval
 	case sqltype.KindUUID, sqltype.KindEnum: // their text
 		return arrow.BinaryTypes.String
+	case sqltype.KindList:
+		return arrow.ListOf(ArrowType(t.Elem()))
+	case sqltype.KindStruct:
+		fields := t.Fields()
+		out := make([]arrow.Field, len(fields))
+		for i, f := range fields {
+			out[i] = arrow.Field{Name: f.Name, Type: ArrowType(f.Type), Nullable: true}
+		}
+		return arrow.StructOf(out...)
 	}
 	panic(fmt.Sprintf("arrow: no Arrow type for %s", t))
 }

@@ -43,7 +43,21 @@ func AppendDatum(b array.Builder, d sqltype.Datum) {
 		v := d.Int128()
 		b.Append(decimal128.New(v.Hi, v.Lo))
 	case *array.StringBuilder:
+		if !d.Type.Kind.IsString() { // a UUID, an ENUM
+			d.S = d.String()
+		}
 		b.Append(d.S)
+	case *array.ListBuilder:
+		b.Append(true)
+		for e := d.Elements(); e.Next(); {
+			AppendDatum(b.ValueBuilder(), e.Datum())
+		}
+	case *array.StructBuilder:
+		b.Append(true)
+		e := d.Elements()
+		for i := 0; i < b.NumField() && e.Next(); i++ {
+			AppendDatum(b.FieldBuilder(i), e.Datum())
+		}
 	case *array.BinaryBuilder:
 		b.AppendString(d.S)
 	case *array.Date32Builder:
@@ -61,8 +75,8 @@ func AppendDatum(b array.Builder, d sqltype.Datum) {
 	}
 }
 
-// DatumAt is value i of an array of ArrowType of some SQL type, or of a
-// dictionary of such.
+// DatumAt is value i of an array of ArrowType of some SQL type, of a dictionary
+// of such, or of a list or struct of whatever TypeOf knows.
 func DatumAt(a arrow.Array, i int) sqltype.Datum {
 	t, ok := TypeOf(a.DataType())
 	if !ok {
@@ -100,6 +114,14 @@ func DatumAt(a arrow.Array, i int) sqltype.Datum {
 		return sqltype.NewDecimal(sqltype.Int128{Lo: v.LowBits(), Hi: v.HighBits()}, t)
 	case *array.String:
 		d.S = a.Value(i)
+	case array.ListLike:
+		return listAt(a, t, i)
+	case *array.Struct:
+		parts := make([]sqltype.Datum, a.NumField())
+		for k := range parts {
+			parts[k] = DatumAt(a.Field(k), i)
+		}
+		return sqltype.NewNested(t, parts)
 	case *array.Dictionary:
 		return DatumAt(a.Dictionary(), a.GetValueIndex(i))
 	case *array.Binary:
@@ -107,12 +129,60 @@ func DatumAt(a arrow.Array, i int) sqltype.Datum {
 	case *array.Date32:
 		d.I = int64(a.Value(i))
 	case *array.Time64:
-		d.I = int64(a.Value(i))
+		num, den := perMicro(a.DataType().(*arrow.Time64Type).Unit)
+		d.I = int64(a.Value(i)) * num / den
 	case *array.Timestamp:
-		d.I = int64(a.Value(i))
+		num, den := perMicro(a.DataType().(*arrow.TimestampType).Unit)
+		d.I = floorQuo(int64(a.Value(i))*num, den)
 	case *array.MonthDayNanoInterval:
 		v := a.Value(i)
 		d.Months, d.Days, d.I = v.Months, v.Days, v.Nanoseconds/1000
+	default:
+		return rareAt(a, t, i)
+	}
+	return d
+}
+
+// listAt is a list, from the part of the values that is its own.
+func listAt(a array.ListLike, t sqltype.Type, i int) sqltype.Datum {
+	lo, hi := a.ValueOffsets(i)
+	parts := make([]sqltype.Datum, 0, hi-lo)
+	for k := lo; k < hi; k++ {
+		parts = append(parts, DatumAt(a.ListValues(), int(k)))
+	}
+	return sqltype.NewNested(t, parts)
+}
+
+// rareAt is a value of a type that ArrowType never gives.
+func rareAt(a arrow.Array, t sqltype.Type, i int) sqltype.Datum {
+	d := sqltype.Datum{Type: t}
+	switch a := a.(type) {
+	case *array.LargeString:
+		d.S = a.Value(i)
+	case *array.LargeBinary:
+		d.S = string(a.Value(i))
+	case *array.FixedSizeBinary:
+		d.S = string(a.Value(i))
+	case *array.StringView:
+		d.S = a.Value(i)
+	case *array.BinaryView:
+		d.S = string(a.Value(i))
+	case *array.Float16:
+		d.F = float64(a.Value(i).Float32())
+	case *array.Decimal32:
+		return sqltype.NewDecimal(sqltype.Int128Of(int64(a.Value(i))), t)
+	case *array.Decimal64:
+		return sqltype.NewDecimal(sqltype.Int128Of(int64(a.Value(i))), t)
+	case *array.Date64:
+		d.I = floorQuo(int64(a.Value(i)), 86_400_000)
+	case *array.Time32:
+		num, den := perMicro(a.DataType().(*arrow.Time32Type).Unit)
+		d.I = int64(a.Value(i)) * num / den
+	case *array.MonthInterval:
+		d.Months = int32(a.Value(i))
+	case *array.Duration:
+		num, den := perMicro(a.DataType().(*arrow.DurationType).Unit)
+		d.I = int64(a.Value(i)) * num / den
 	default:
 		panic(fmt.Sprintf("arrow: a value of %T", a))
 	}

@@ -3,6 +3,7 @@ package arrow
 import (
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/kernels"
+	"github.com/gpusql/gpusql/sqltype"
 )
 
 // maxDict is the most values of a dictionary; encodeRows the fewest rows that
@@ -38,7 +39,7 @@ func (s *Segment) encode(t *Table) {
 	var free []columnMemory
 	for i := range l.columns {
 		c := &l.columns[i]
-		if !c.Type.Kind.IsString() || c.Vec.Dict != 0 || s.stats[i].distinct.estimate() > 1.2*float64(min(maxDict, n/8)) {
+		if c.Type.Phys() != sqltype.PhysStr || c.Vec.Dict != 0 || s.stats[i].distinct.estimate() > 1.2*float64(min(maxDict, n/8)) {
 			continue
 		}
 		m, vec, ok := encodeStrings(t.mem, c, n, min(maxDict, n/8))

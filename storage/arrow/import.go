@@ -118,6 +118,8 @@ func (im *Importer) column(c *importColumn, a arrow.Array, n int) (Column, error
 			offsets[i] = (int64(a.Data().Offset()) + int64(i)) * w
 		}
 		err = importStrings(im, c, &col, offsets, bufferBytes(a, 1))
+	case array.ListLike, *array.Struct:
+		err = im.nested(c, &col, a, n)
 	case array.ViewLike:
 		err = im.viewed(c, &col, a, n)
 	default:
@@ -368,6 +370,19 @@ func (im *Importer) viewed(c *importColumn, col *Column, a array.ViewLike, n int
 	for i := range n {
 		if a.IsValid(i) {
 			c.host = append(c.host, value(i)...)
+		}
+		ends[i+1] = int64(len(c.host))
+	}
+	return importStrings(im, c, col, ends, c.host)
+}
+
+// nested makes the bytes of lists and structs.
+func (im *Importer) nested(c *importColumn, col *Column, a arrow.Array, n int) error {
+	c.host = c.host[:0]
+	ends := make([]int64, n+1)
+	for i := range n {
+		if a.IsValid(i) {
+			c.host = append(c.host, DatumAt(a, i).S...)
 		}
 		ends[i+1] = int64(len(c.host))
 	}

@@ -74,10 +74,32 @@ func (w *jsonWriter) value(b []byte, d sqltype.Datum) []byte {
 	case d.Null:
 		return append(b, "null"...)
 	case k.IsFloat() && (math.IsNaN(d.F) || math.IsInf(d.F, 0)):
+	case k.IsNested():
+		return w.nested(b, d)
 	case k.IsNumeric() || k == sqltype.KindBool:
 		return append(b, d.String()...)
 	}
 	return w.quoted(b, d.String())
+}
+
+// nested appends a list as an array, a struct as an object.
+func (w *jsonWriter) nested(b []byte, d sqltype.Datum) []byte {
+	open, end := byte('['), byte(']')
+	if d.Type.Kind == sqltype.KindStruct {
+		open, end = '{', '}'
+	}
+	b = append(b, open)
+	first := len(b)
+	for e := d.Elements(); e.Next(); {
+		if len(b) > first {
+			b = append(b, ',')
+		}
+		if open == '{' {
+			b = append(w.quoted(b, e.Name()), ':')
+		}
+		b = w.value(b, e.Datum())
+	}
+	return append(b, end)
 }
 
 func (w *jsonWriter) quoted(b []byte, text string) []byte {
