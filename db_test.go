@@ -430,7 +430,7 @@ func TestShow(t *testing.T) {
 	require.Equal(t, []string{"t table 0 2", "v view NULL NULL"}, all(t, db, "SHOW TABLES"))
 	require.Equal(t, []string{"a INTEGER NO primary ", "b VARCHAR NO index 'x'"}, all(t, db, "DESCRIBE t"))
 	require.Equal(t, []string{"b VARCHAR YES  ", "n BIGINT YES  "}, all(t, db, "DESCRIBE v"))
-	require.Equal(t, []string{"t t_pkey primary key btree a", "t tb index btree b DESC"}, all(t, db, "SHOW INDEXES"))
+	require.Equal(t, []string{"t t_pkey primary key btree a  cpu", "t tb index btree b DESC  cpu"}, all(t, db, "SHOW INDEXES"))
 	require.NotEmpty(t, all(t, db, "SHOW DEVICES"))
 	require.Contains(t, all(t, db, "SHOW ALL")[0], "device auto")
 	_, err := db.Query(t.Context(), "DESCRIBE u")

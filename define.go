@@ -308,6 +308,16 @@ func indexOf(t *catalog.Table, s *parser.CreateIndex) (catalog.Index, error) {
 	if s.Where != nil {
 		return x, sqltype.Errorf(sqltype.CodeNotSupported, "an index of a part of a table is not supported").At(int(s.Where.Start()))
 	}
+	if err := indexOptions(&x, s); err != nil {
+		return x, err
+	}
+	for _, id := range s.Include {
+		i := columnIndex(t, id.Name)
+		if i < 0 {
+			return x, errNoColumn(t, id)
+		}
+		x.Include = append(x.Include, i)
+	}
 	for _, k := range s.Keys {
 		ref, ok := k.Expr.(*parser.ColumnRef)
 		if !ok {
@@ -322,6 +332,28 @@ func indexOf(t *catalog.Table, s *parser.CreateIndex) (catalog.Index, error) {
 		x.Keys = append(x.Keys, catalog.IndexKey{Column: i, Desc: k.Desc, NullsFirst: first})
 	}
 	return x, nil
+}
+
+// indexOptions reads WITH (device = ...) of a CREATE INDEX. Retention is the
+// database's: an index has the entries of all rows that are kept.
+func indexOptions(x *catalog.Index, s *parser.CreateIndex) error {
+	for _, o := range s.With {
+		name := strings.ToLower(o.Name.Name)
+		switch name {
+		case "device":
+			v := strings.ToLower(strings.Trim(parser.FormatExpr(o.Value), "'\""))
+			if v != "cpu" && v != "auto" {
+				return sqltype.Errorf(sqltype.CodeNotSupported, "an index lies in the memory of device cpu, not %q", v).At(int(o.Value.Start()))
+			}
+		case "retention":
+			e := sqltype.Errorf(sqltype.CodeNotSupported, "an index has no retention of its own").At(int(o.Name.Pos))
+			e.Hint = "SET retention is for all tables and their indexes"
+			return e
+		default:
+			return sqltype.Errorf(sqltype.CodeUndefinedObject, "there is no option %q of an index; there is device", name).At(int(o.Name.Pos))
+		}
+	}
+	return nil
 }
 
 // createView is CREATE VIEW: its query is bound once, to know that it can be.

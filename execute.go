@@ -270,7 +270,7 @@ func (e *execution) start(ctx context.Context, p *planner.Plan, params []sqltype
 		return nil, e.end(err)
 	}
 	e.op = op
-	rows := &Rows{columns: schemaOf(p.Columns), close: e.end, placed: e.placed}
+	rows := &Rows{columns: schemaOf(p.Columns), close: e.end, placed: e.placed, version: e.statement.Version()}
 	rows.pull = func() (*arrow.Batch, error) { return op.Next(ctx) }
 	first, err := rows.pull()
 	if err != nil {
@@ -300,7 +300,7 @@ func (e *execution) changed(p *planner.Plan, b *arrow.Batch) (*Rows, error) {
 		return nil, err
 	}
 	r := doneRows(fmt.Sprintf("%s %d", kindTag(p.Kind), n), n)
-	r.placed = e.placed
+	r.placed, r.version = e.placed, e.statement.Version()
 	return r, nil
 }
 

@@ -36,7 +36,8 @@ func (c *Conn) explain(ctx context.Context, s *parser.Explain, text string, args
 		if err != nil {
 			return nil, err
 		}
-		o.Header = append(o.Header, "device: "+rows.placed.String(), fmt.Sprintf("time: %s", time.Since(start).Round(time.Microsecond)))
+		o.Header = append(o.Header, "device: "+rows.placed.String(), fmt.Sprintf("snapshot: version %d", rows.version),
+			fmt.Sprintf("time: %s", time.Since(start).Round(time.Microsecond)))
 		o.Actual = map[planner.Node]planner.NodeStats{}
 		gather(&stats, p.plan.Root, o.Actual)
 	} else {

@@ -18,6 +18,7 @@ type Rows struct {
 	// that the caller is to have. It is called once.
 	close    func(err error) error
 	placed   placement
+	version  uint64 // that the statement saw
 	affected int64  // rows changed, when there are no columns
 	tag      string // what was done, when there are no columns
 

@@ -32,7 +32,7 @@ type settings struct {
 	hashZero    bool
 	useIndexes  bool
 	retention   time.Duration // of the database
-	indexKind   string // of indexes without USING; empty: the database's
+	indexKind   string        // of indexes without USING; empty: the database's
 	dialect     dialect
 	timezone    string
 	path        []string // schemas

@@ -110,10 +110,14 @@ func (c *Conn) showIndexes(s *parser.Show) (*Rows, error) {
 			if x.Primary {
 				kind = "primary key"
 			}
-			rows = append(rows, textValues(t.Name, x.Name, kind, x.Kind, strings.Join(keys, ", ")))
+			include := make([]string, len(x.Include))
+			for i, k := range x.Include {
+				include[i] = t.Columns[k].Name
+			}
+			rows = append(rows, textValues(t.Name, x.Name, kind, x.Kind, strings.Join(keys, ", "), strings.Join(include, ", "), c.db.device.Name()))
 		}
 	}
-	return c.valueRows(texts("table", "name", "constraint", "kind", "columns"), rows)
+	return c.valueRows(texts("table", "name", "constraint", "kind", "columns", "include", "device"), rows)
 }
 
 func (c *Conn) showSettings() (*Rows, error) {

@@ -52,6 +52,10 @@ type Index struct {
 	Unique  bool
 	Primary bool
 	Keys    []IndexKey
+	// Include are further columns that were named to be read with the keys,
+	// offsets into Table.Columns. Reading goes by row id to the table's columns,
+	// in memory as the index is.
+	Include []int
 }
 
 // IndexKey is a key column of an index: an offset into Table.Columns.

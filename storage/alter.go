@@ -92,7 +92,7 @@ func (x *Tx) DropColumn(ctx context.Context, t *catalog.Table, i int, how OnDepe
 		}
 	}
 	of := func(d *catalog.Index) bool {
-		return slices.ContainsFunc(d.Keys, func(k catalog.IndexKey) bool { return k.Column == i })
+		return slices.Contains(d.Include, i) || slices.ContainsFunc(d.Keys, func(k catalog.IndexKey) bool { return k.Column == i })
 	}
 	if err := x.dropIndexes(ctx, t, how, of); err != nil {
 		return nil, err
@@ -109,6 +109,12 @@ func (x *Tx) DropColumn(ctx context.Context, t *catalog.Table, i int, how OnDepe
 			for k := range moved.Keys {
 				if at := &moved.Keys[k].Column; *at > i {
 					*at--
+				}
+			}
+			moved.Include = slices.Clone(d.Include)
+			for k, at := range moved.Include {
+				if at > i {
+					moved.Include[k]--
 				}
 			}
 			def.Indexes[n] = &moved

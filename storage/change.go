@@ -255,11 +255,26 @@ func (c *deleted) Undo() {
 	}
 }
 
+// fadingPart is the part of a table's rows that may be dead and in its indexes:
+// a batch that deletes one entry of a leaf costs as much as one that deletes
+// several, so that waiting for more makes each of them cheaper.
+const fadingPart = 16
+
 // forget deletes the index entries of rows that no one can see, and gives back
-// segments of nothing else.
+// segments of nothing else; both when there are enough of them.
 func (t *table) forget(rows []int64, horizon uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.fading = append(t.fading, rows...)
+	total := 0
+	for _, s := range t.rows.Segments() {
+		total += s.Rows()
+	}
+	if len(t.fading)*fadingPart < total {
+		return
+	}
+	rows, t.fading = t.fading, nil
+	slices.Sort(rows) // neighbours in memory, and one span
 	spans := t.spansOf(rows)
 	for _, x := range t.list() {
 		x.erase(spans)
