@@ -113,6 +113,9 @@ func (b *binder) nestedCall(s *scope, name string, e *parser.Call) (Expr, bool) 
 	if rows, ok := rowFunctions[name]; ok {
 		return b.unnestCall(s, name, rows, e), true
 	}
+	if x, ok := b.perElement(s, name, e); ok {
+		return x, true
+	}
 	switch name {
 	case "struct_extract":
 		if len(e.Args) == 2 {

@@ -1,0 +1,93 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/parser"
+	"github.com/gpusql/gpusql/sqltype"
+)
+
+// perElement binds what is computed over the elements of a list as a query over
+// them, which becomes a join as every subquery does:
+//
+//	list_transform(l, x -> f)        ARRAY(SELECT f FROM unnest(l) AS u(x))
+//	list_filter(l, x -> c)           ARRAY(SELECT x FROM unnest(l) AS u(x) WHERE c)
+//	list_sum(l), list_aggregate(l, 'sum')  (SELECT sum(x) FROM unnest(l) AS u(x))
+func (b *binder) perElement(s *scope, name string, e *parser.Call) (Expr, bool) {
+	if len(e.Args) == 0 || len(e.Args) > 2 {
+		return nil, false
+	}
+	x := parser.Ident{Name: "element", Pos: e.Pos}
+	sel := &parser.Select{Pos: e.Pos}
+	item := func(v parser.Expr) { sel.Items = []parser.SelectItem{{Expr: v}} }
+	element := func() parser.Expr { return &parser.ColumnRef{Name: parser.Name{Parts: []parser.Ident{x}}} }
+	listed := true
+	switch name {
+	case "list_transform", "array_transform", "list_apply", "array_apply":
+		param, body, ok := lambda(e.Args[len(e.Args)-1])
+		if !ok {
+			return nil, false
+		}
+		x = param
+		item(body)
+	case "list_filter", "array_filter":
+		param, body, ok := lambda(e.Args[len(e.Args)-1])
+		if !ok {
+			return nil, false
+		}
+		x = param
+		item(element())
+		sel.Where = body
+	default:
+		aggregate, ok := elementAggregate(name, e)
+		if !ok {
+			return nil, false
+		}
+		listed = false
+		item(&parser.Call{Name: parser.Name{Parts: []parser.Ident{{Name: aggregate, Pos: e.Pos}}}, Args: []parser.Expr{element()}, Pos: e.Pos})
+	}
+	unnest := &parser.Call{Name: parser.Name{Parts: []parser.Ident{{Name: "unnest", Pos: e.Pos}}}, Args: e.Args[:1], Pos: e.Pos}
+	sel.From = []parser.TableExpr{&parser.FuncTable{Call: unnest, Alias: &parser.Ident{Name: "u"}, Columns: []parser.Ident{x}, Pos: e.Pos}}
+	query := &parser.Subquery{Query: &parser.Query{Body: sel}, Pos: e.Pos}
+	if !listed {
+		return b.expr(s, query), true
+	}
+	out := b.arrayOf(s, query)
+	return &Case{Whens: []When{{&IsNull{b.value(s, e.Args[0])}, &Const{sqltype.NullOf(out.Type())}}}, Else: out, T: out.Type()}, true
+}
+
+// elementAggregate is the aggregate that a call applies to a list's elements.
+func elementAggregate(name string, e *parser.Call) (string, bool) {
+	switch name {
+	case "list_aggregate", "list_aggr", "array_aggregate", "array_aggr":
+		if len(e.Args) == 2 {
+			if which, ok := e.Args[1].(*parser.Literal); ok {
+				return strings.ToLower(which.Value.S), catalog.IsAggregate(which.Value.S)
+			}
+		}
+		return "", false
+	}
+	aggregate, ok := strings.CutPrefix(name, "list_")
+	return aggregate, ok && len(e.Args) == 1 && !catalog.IsScalar(name) && catalog.IsAggregate(aggregate)
+}
+
+// lambda is x -> body. The arrow binds tighter than comparisons do, so that it
+// may stand at the far left of the body.
+func lambda(e parser.Expr) (parser.Ident, parser.Expr, bool) {
+	bin, ok := e.(*parser.Binary)
+	if !ok {
+		return parser.Ident{}, nil, false
+	}
+	if bin.Op == "->" {
+		ref, ok := bin.L.(*parser.ColumnRef)
+		if !ok || len(ref.Name.Parts) != 1 {
+			return parser.Ident{}, nil, false
+		}
+		return ref.Name.Parts[0], bin.R, true
+	}
+	x, body, ok := lambda(bin.L)
+	c := *bin
+	c.L = body
+	return x, &c, ok
+}
