@@ -55,7 +55,7 @@ type deal struct {
 func (r *rng) deal() deal {
 	d := deal{quantity: r.between(1, 100), wholesale: r.between(100, 10_000)}
 	d.list = d.wholesale * r.between(100, 300) / 100
-	d.price = d.list * r.between(0, 100) / 100
+	d.price = max(1, d.list*r.between(0, 100)/100) // nothing is free: queries divide by sums of prices
 	d.sold, d.cost, d.listed = d.price*d.quantity, d.wholesale*d.quantity, d.list*d.quantity
 	d.discount = d.listed - d.sold
 	if r.oneIn(5) {
