@@ -37,6 +37,7 @@ func engines() map[string]*engine {
 	same := func(q string) string { return q }
 	return map[string]*engine{
 		"gpusql":       {name: "gpusql", driver: "gpusql", dsn: ":memory:", dialect: same, load: loadByCopy},
+		"gpusql-cuda":  {name: "gpusql-cuda", driver: "gpusql", dsn: ":memory:?device=cuda", dialect: same, load: loadByCopy},
 		"gpusql-files": {name: "gpusql-files", driver: "gpusql", dsn: ":memory:", dialect: same, load: loadByView},
 		"duckdb-files": {name: "duckdb-files", driver: "duckdb", dsn: "", dialect: same, load: loadByView},
 		"duckdb":       {name: "duckdb", driver: "duckdb", dsn: "", dialect: same, load: loadByCopy},
