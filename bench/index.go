@@ -186,7 +186,7 @@ func (r *rig) apply(keys, rows []uint64, op index.Op) (time.Duration, error) {
 	if err == nil {
 		err = r.x.Prune(r.s, r.keep) // no transaction reads below it
 	}
-	return r.now()-start, err
+	return r.now() - start, err
 }
 
 // batches applies entries a batch at a time.
@@ -218,7 +218,7 @@ func (r *rig) lookups(keys []uint64, check func(key uint64, rows []uint64) error
 		if err := sn.Lookup(r.s, index.Keys{Data: r.keys.Ptr(), N: m}, r.answer); err != nil {
 			return 0, err
 		}
-		total += r.now()-start
+		total += r.now() - start
 		offsets, rows := device.View[uint64](r.answer.Offsets(), m+1), device.View[uint64](r.answer.Rows(), r.answer.Total)
 		for i, k := range keys[:m] {
 			if err := check(k, rows[offsets[i]:offsets[i+1]]); err != nil {
@@ -254,7 +254,7 @@ func (r *rig) ranges(at []int, sorted []uint64, rows []uint64) (total time.Durat
 		if err := sn.Scan(r.s, q, index.Order{}, r.answer); err != nil {
 			return 0, err
 		}
-		total += r.now()-start
+		total += r.now() - start
 		got := device.View[uint64](r.answer.Rows(), r.answer.Total)
 		if len(got) != m*rangeKeys {
 			return 0, fmt.Errorf("%d ranges of %d gave %d rows", m, rangeKeys, len(got))

@@ -35,7 +35,7 @@ var peers = map[string]peer{
 	"sqlite": {
 		driver: "sqlite", dsn: ":memory:",
 		// LIKE ignores case otherwise.
-		setup:   []string{"PRAGMA case_sensitive_like = ON"},
+		setup: []string{"PRAGMA case_sensitive_like = ON"},
 		dialect: strings.NewReplacer(append([]string{"AS VARCHAR)", "AS TEXT)", "AS BIGINT)", "AS INTEGER)", "AS DOUBLE)", "AS REAL)"},
 			kinds...)...),
 		features: func(f *metamorphic.Features) {
@@ -50,7 +50,7 @@ var peers = map[string]peer{
 		driver:   "gpusql",
 		setup:    []string{"SET optimizer = off", "SET morsel = 3", "SET index = 'none'"},
 		features: func(*metamorphic.Features) {},
-		oracles:  []metamorphic.Oracle{metamorphic.Same, metamorphic.Partition, metamorphic.Count, metamorphic.Named,
+		oracles: []metamorphic.Oracle{metamorphic.Same, metamorphic.Partition, metamorphic.Count, metamorphic.Named,
 			metamorphic.Fold, metamorphic.Changes},
 	},
 }
