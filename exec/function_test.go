@@ -34,7 +34,8 @@ func TestEveryScalarFunctionHasCode(t *testing.T) {
 				return
 			}
 			resolved++
-			if _, ok := catalog.StatementTime(r.Func.ID, 0); ok || isInstruction(r) || catalog.UsesSequence(r.Func.ID) {
+			if _, ok := catalog.StatementTime(r.Func.ID, 0); ok || isInstruction(r) || catalog.UsesSequence(r.Func.ID) ||
+				r.Func.ID == catalog.FuncCurrentVersion { // what the statement knows itself
 				return
 			}
 			consts := make([]*sqltype.Datum, len(r.Args))

@@ -11,9 +11,9 @@ import (
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/exec"
 	"github.com/gpusql/gpusql/index"
 	"github.com/gpusql/gpusql/index/btree"
-	"github.com/gpusql/gpusql/exec"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage"
