@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"sync"
 
@@ -420,6 +421,9 @@ func (j *hashJoin) more() (probes, build device.Ptr, n int, err error) {
 		if again > 0 && j.shape.kind == planner.Single {
 			return 0, 0, 0, twoRows()
 		}
+		if err := j.enough(c); err != nil {
+			return 0, 0, 0, err
+		}
 	}
 	if j.shape.buildFlags {
 		own, err := j.noted()
@@ -431,6 +435,22 @@ func (j *hashJoin) more() (probes, build device.Ptr, n int, err error) {
 		}
 	}
 	return probes, build, n, nil
+}
+
+// enough goes on with the next probe row when a match is all that is asked of
+// the one at c and it has one: the rest of its pairs would tell nothing.
+func (j *hashJoin) enough(c kernels.PairCursor) error {
+	if j.paired || c.Build == 0 || j.shape.emitPairs || j.shape.buildFlags {
+		return nil
+	}
+	var flag [1]byte
+	if err := j.w.stream.Download(flag[:], j.flags.Ptr()+device.Ptr(c.Row)); err != nil || flag[0] == 0 {
+		return err
+	}
+	j.paired = int(c.Row)+1 >= j.cur.Rows
+	var to [24]byte
+	binary.LittleEndian.PutUint64(to[:], c.Row+1)
+	return j.w.stream.Upload(j.cursor.Ptr(), to[:])
 }
 
 func twoRows() error {

@@ -104,6 +104,7 @@ var rules = [...]rule{
 	{"reduce_aggregate", false, hasJoin, sure((*optimizer).reduceAggregate)},
 	{"join_order", true, hasJoin, sure((*optimizer).joinOrder)},
 	{"merge_projects", false, hasProjects, sure((*optimizer).mergeProjects)},
+	{"first_match", false, hasJoin, sure((*optimizer).firstMatch)},
 	{"push_limit", false, hasLimit, sure((*optimizer).pushLimit)},
 	{"top_n", false, hasLimit, sure((*optimizer).topN)},
 	{"prune_columns", false, hasScan | hasJoin, sure((*optimizer).pruneColumns)},

@@ -324,37 +324,41 @@ func (d *distributor) aggregate(n *Aggregate) (Node, replacement, error) {
 	c.Groups = append(keys[:len(keys):len(keys)], c.Groups...)
 	totals := 0
 	if n.Sets != nil {
-		c.Sets = make([][]int, len(n.Sets))
-		for i, set := range n.Sets {
+		c.Sets = nil
+		for _, set := range n.Sets {
 			if len(set) == 0 {
-				totals++
+				if totals++; totals > 1 {
+					continue // its rows are copies of the first one's
+				}
 			}
+			bound := make([]int, 0, len(keys)+len(set))
 			for k := range keys {
-				c.Sets[i] = append(c.Sets[i], k)
+				bound = append(bound, k)
 			}
 			for _, g := range set {
-				c.Sets[i] = append(c.Sets[i], len(keys)+g)
+				bound = append(bound, len(keys)+g)
 			}
+			c.Sets = append(c.Sets, bound)
 		}
 	} else if len(n.Groups) == 0 {
 		totals = 1
 	}
-	switch {
-	case totals == 0:
+	if totals == 0 {
 		return &c, bound, nil
-	case totals > 1:
-		return nil, nil, sqltype.Errorf(sqltype.CodeNotSupported, "a correlated subquery with several empty grouping sets is not supported")
 	}
 	dom, all := d.o.domain(d.source, d.outer)
 	fixed, exprs := d.o.emptyGroups(&c)
 	for _, g := range n.Groups {
 		exprs = append(exprs, NamedExpr{Col: g.Col, Expr: colRef(g.Col)})
 	}
+	full := bigint(1<<len(n.Groups) - 1)
+	if n.Grouping.ID != 0 || totals > 1 {
+		fixed.Grouping = d.o.newColumn("grouping", sqltype.Int64, neverNull)
+	}
 	if n.Grouping.ID != 0 {
-		fixed.Grouping = d.o.newColumn(n.Grouping.Name, n.Grouping.Type, neverNull)
 		exprs = append(exprs, NamedExpr{Col: n.Grouping, Expr: &Case{
 			T:     n.Grouping.Type,
-			Whens: []When{{&IsNull{colRef(fixed.Grouping)}, bigint(1<<len(n.Groups) - 1)}},
+			Whens: []When{{&IsNull{colRef(fixed.Grouping)}, full}},
 			Else:  colRef(fixed.Grouping),
 		}})
 	}
@@ -362,8 +366,23 @@ func (d *distributor) aggregate(n *Aggregate) (Node, replacement, error) {
 	for _, id := range d.outer.ids() {
 		on = append(on, sameValue(all[id], bound[id], false))
 	}
+	if totals > 1 {
+		// Every copy of a binding takes the row of no groups, one all others.
+		var first Expr
+		dom, first = d.o.copies(dom, totals)
+		on = append(on, &Or{Args: []Expr{first, &Cmp{Op: Eq, L: colRef(fixed.Grouping), R: full}}})
+	}
 	j := &Join{Kind: Left, Left: dom, Right: fixed, On: allOf(on)}
 	return &Project{Input: j, Exprs: append(exprs, passedIn(dom.Cols(), all)...)}, all, nil
+}
+
+// copies gives each row of n several times; the condition is true for one of them.
+func (o *optimizer) copies(n Node, times int) (Node, Expr) {
+	numbers := &Values{Columns: []ColDef{o.newColumn("copy", sqltype.Int64, neverNull)}}
+	for i := range times {
+		numbers.Rows = append(numbers.Rows, []Expr{bigint(i)})
+	}
+	return &Join{Kind: Inner, Left: n, Right: numbers}, &Cmp{Op: Eq, L: colRef(numbers.Columns[0]), R: bigint(0)}
 }
 
 func (d *distributor) setOp(n *SetOp) (Node, replacement, error) {

@@ -55,6 +55,36 @@ func (o *optimizer) pushOneLimit(n Node) Node {
 	return n
 }
 
+// first_match takes one row of the right side of a semi, anti or mark join
+// whose condition does not look at that side: EXISTS asks whether there is one.
+//
+// It pays because a join below is not computed to its end, and because the rows
+// of the left side meet one row instead of all.
+//
+// It would be wrong for NOT IN, which asks whether any value is NULL, and for a
+// condition that is another one at each call.
+func (o *optimizer) firstMatch(n Node) Node {
+	return transform(n, func(n Node) Node {
+		j, ok := n.(*Join)
+		if !ok || j.NullAware || len(j.Keys) > 0 || isLimited(j.Right) || oneRow(j.Right) {
+			return n
+		}
+		switch j.Kind {
+		case Semi, Anti, Mark:
+		default:
+			return n
+		}
+		if j.On != nil && (isVolatile(j.On) || colSet(nil).addExpr(j.On).meets(colsOf(j.Right))) {
+			return n
+		}
+		o.fired()
+		o.seen |= hasLimit
+		c := *j
+		c.Right = &Limit{Input: j.Right, Limit: bigint(1)}
+		return &c
+	})
+}
+
 func isLimited(n Node) bool {
 	switch n := n.(type) {
 	case *Limit, *TopN:

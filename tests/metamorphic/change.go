@@ -84,7 +84,7 @@ func (g *Generator) insert(t *Table) *Expr {
 		for i, c := range t.Columns {
 			v := g.value(c, &scope{}, 1)
 			if t.Key && i == 0 { // distinct in the statement, perhaps there already
-				v = &Expr{Form: fmt.Sprint(len(rows)*3*(1+g.r.IntN(40)) - 20)}
+				v = &Expr{Form: fmt.Sprint(3*(40*len(rows)+g.r.IntN(40)) - 20)}
 			}
 			row, e.Args = append(row, "%"), append(e.Args, v)
 		}

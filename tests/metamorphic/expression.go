@@ -162,7 +162,7 @@ func (g *Generator) condition(s *scope, depth int) *Expr {
 		return &Expr{Form: pick(g, []string{"(% IN (%))", "(% NOT IN (%))"}), Type: Bool,
 			Args: []*Expr{g.expr(t, s, 1)}, Sub: g.query(g.inside(s), []Type{t}, depth-2, false)}
 	case n < 71 && depth > 1:
-		return &Expr{Form: pick(g, []string{"EXISTS (%)", "NOT EXISTS (%)"}), Type: Bool,
+		return &Expr{Form: pick(g, []string{"EXISTS (%)", "(NOT EXISTS (%))"}), Type: Bool,
 			Sub: g.query(g.inside(s), []Type{t}, depth-2, false)}
 	case n < 75 && depth > 1 && g.features.Rows:
 		op := pick(g, []string{"= ANY", "<> ALL", "< ANY", ">= ALL"})

@@ -45,7 +45,7 @@ func fold(x *Expr, e Engine) (*Expr, error) {
 		return nil, nil
 	case x.Form == "EXISTS (%)":
 		c.Form = []string{"FALSE", "TRUE"}[min(len(rows), 1)]
-	case x.Form == "NOT EXISTS (%)":
+	case x.Form == "(NOT EXISTS (%))":
 		c.Form = []string{"TRUE", "FALSE"}[min(len(rows), 1)]
 	case x.Form == "(%)" && len(rows) == 1:
 		c.Form = list
