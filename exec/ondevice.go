@@ -84,6 +84,9 @@ func (c *deviceCheck) node(n planner.Node) error {
 func (c *deviceCheck) operator(n planner.Node) error {
 	switch n := n.(type) {
 	case *planner.Scan:
+		if n.AsOf != nil {
+			return &kernels.NotOnDeviceError{What: "a table as it was"}
+		}
 		return c.exprs(list(n.Filter), append(append([]planner.ColDef{}, n.Columns...), n.Fetch...))
 	case *planner.Filter:
 		return c.exprs(list(n.Pred), n.Input.Cols())
