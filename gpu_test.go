@@ -3,6 +3,8 @@ package gpusql_test
 import (
 	"context"
 	"fmt"
+	"os"
+	exe "os/exec"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/gpusql/gpusql"
 	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/device/devicetest"
 )
 
 // filled is a database whose GPU is the emulator, with two tables of all that
@@ -180,8 +183,17 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// TestLostGPU: queries on a GPU that is lost fail, and those that may choose go on.
+// TestLostGPU: queries on a GPU that is lost fail, and those that may choose go
+// on. It is lost to a whole process: so this one's own.
 func TestLostGPU(t *testing.T) {
+	if os.Getenv("GPUSQL_LOSE_GPU") == "" {
+		devicetest.Library(t) // or skip
+		c := exe.Command(os.Args[0], "-test.run=^TestLostGPU$")
+		c.Env = append(os.Environ(), "GPUSQL_LOSE_GPU=1")
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return
+	}
 	db := filled(t, "?device=cuda")
 	c := session(t, db)
 	open, err := session(t, db).Query(context.Background(), "SELECT k FROM t")

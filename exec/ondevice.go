@@ -99,9 +99,12 @@ func (c *deviceCheck) operator(n planner.Node) error {
 			exprs = append(exprs, e.Expr)
 		}
 		return c.exprs(exprs, n.Input.Cols())
-	case *planner.Limit, *planner.With:
-		return nil
-	case *planner.CTEScan:
+	case *planner.Unnest:
+		if err := c.exprs(n.Lists, n.Input.Cols()); err != nil {
+			return err
+		}
+		return kernels.CheckUnnest()
+	case *planner.Limit, *planner.With, *planner.CTEScan:
 		return nil
 	case *planner.Join:
 		return c.join(n)
@@ -209,10 +212,7 @@ func (c *deviceCheck) aggregate(n *planner.Aggregate) error {
 
 func (c *deviceCheck) sort(keys []planner.SortKey, in planner.Node) error {
 	_, extra := keyPlace(keys, in)
-	if err := c.exprs(extra, in.Cols()); err != nil {
-		return err
-	}
-	return kernels.CheckSort()
+	return c.exprs(extra, in.Cols())
 }
 
 // setOp checks what tells rows by keys apart.

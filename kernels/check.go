@@ -45,12 +45,7 @@ func CheckGroups(l KeyLayout) error {
 func CheckAggregates() error { return check(aggUpdate, aggMerge, aggFinal) }
 
 // CheckCollects reports what aggregates lack that keep their input.
-func CheckCollects() error {
-	if err := CheckSort(); err != nil {
-		return err
-	}
-	return check(collectHeads, collectFinal)
-}
+func CheckCollects() error { return check(collectHeads, collectFinal) }
 
 // CheckSetOps reports what is lacking to pick rows by what was seen before.
 func CheckSetOps() error { return check(countGroups, pickGroups) }
@@ -77,14 +72,11 @@ func CheckJoin(l KeyLayout) error {
 	}
 }
 
-// CheckSort reports what Sort lacks: nothing, it has steps of its own there.
-func CheckSort() error { return check(numbers, sortWordsCode, sortLongestCode, radixPlaces) }
-
 // CheckWindow reports what window functions lack.
 func CheckWindow() error {
-	if err := CheckSort(); err != nil {
-		return err
-	}
 	return check(windowMark, windowIndex, windowEnds, windowRank, windowRun, windowTree, windowLast, windowMerge,
 		windowFrames, windowPick, windowNumber, windowList)
 }
+
+// CheckUnnest reports what the rows of lists lack.
+func CheckUnnest() error { return check(unnestStep) }
