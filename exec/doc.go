@@ -42,4 +42,7 @@
 //  9. Only columns of text have dictionaries above a scan.
 //  10. No operator looks at device memory: it launches steps and downloads
 //     counts.
+//  11. On a device that does not see the host's memory a node runs on one side
+//     (runsOnHost), and only what crosses is copied (see crossing.go). What has
+//     no code there is found before the query starts (CheckDevice).
 package exec

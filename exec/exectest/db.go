@@ -196,6 +196,9 @@ func (db *DB) query(ctx context.Context, c Config, n planner.Node, s *storage.St
 // tables is a statement as exec.Data: there are no files.
 type tables struct{ *storage.Statement }
 
+// Data is what a statement sees, for a test that runs a plan itself.
+func Data(s *storage.Statement) exec.Data { return tables{s} }
+
 // AsOf implements exec.Data.
 func (t tables) AsOf(at int64, _ exec.Moment) (exec.Data, error) {
 	past, err := t.Statement.At(uint64(at))
