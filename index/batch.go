@@ -85,6 +85,9 @@ func (b *Batch) Narrow(n int) []uint32 {
 	return b.narrow[from:]
 }
 
+// uploadBytes is how much a large batch brings over at a time.
+const uploadBytes = 4 << 20
+
 // Upload brings the batch to the stream's device. What was uploaded before is
 // overwritten.
 func (b *Batch) Upload(s device.Stream) (Entries, error) {
@@ -108,7 +111,13 @@ func (b *Batch) Upload(s device.Stream) (Entries, error) {
 		if len(bytes) == 0 {
 			return 0, nil
 		}
-		return p, s.Upload(p, bytes)
+		// Some at a time: a stream may be told to stop.
+		for from := 0; from < len(bytes); from += uploadBytes {
+			if err := s.Upload(p+device.Ptr(from), bytes[from:min(len(bytes), from+uploadBytes)]); err != nil {
+				return 0, err
+			}
+		}
+		return p, nil
 	}
 	base := uint64(at) + uint64(len(keys)+7)&^7
 	b.eachTail(func(place uint64) uint64 { return base + 8*(place-1) })

@@ -30,12 +30,13 @@ func TestSortPairs(t *testing.T) {
 		"the ends": func(i int) kernels.Pair {
 			return kernels.Pair{Key: -uint64(i & 1), Value: math.MaxUint64 - uint64(i%3)}
 		},
-		"descending": func(i int) kernels.Pair { return kernels.Pair{Key: uint64(1 << 40), Value: uint64(-i)} },
+		"tied, values fall": func(i int) kernels.Pair { return kernels.Pair{Key: 9, Value: uint64(-i / 3)} },
+		"descending":        func(i int) kernels.Pair { return kernels.Pair{Key: uint64(1 << 40), Value: uint64(-i)} },
 	}
 	devicetest.EachHost(t, func(t *testing.T, d device.Device) {
 		s := devicetest.Stream(t, d)
 		for name, form := range forms {
-			for _, n := range []int{0, 1, 2, 24, 25, 63, 64, 65, 255, 256, 257, 1000, 65535, 65536, 70001} {
+			for _, n := range []int{0, 1, 2, 24, 25, 63, 64, 65, 255, 256, 257, 1000, 4095, 32768, 32769, 65535, 65536, 70001} {
 				t.Run(fmt.Sprint(name, " ", n), func(t *testing.T) {
 					b, err := d.Alloc(16*n + kernels.SortPairsBytes(n))
 					require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/gpusql/gpusql/device"
 )
 
-// spreader orders pairs by key, those of equal keys as they come, in launches
+// spreader orders pairs by key, and by value where keys are equal, in launches
 // of bounded size that take all cores.
 //
 //	chunks ── count, spread by the highest bits of key-least ──▶ buckets
@@ -54,6 +54,8 @@ var (
 	spreadPlaces = &device.Kernel[spreadArgs]{Name: "spread_places", Host: spreadPlacesHost}
 	spreadPairs  = &device.Kernel[spreadArgs]{Name: "spread_pairs", Split: spreadSplit, Host: spreadPairsHost}
 	spreadSort   = &device.Kernel[spreadArgs]{Name: "spread_sort", Split: spreadSplit, Host: spreadSortHost}
+	spreadValues = &device.Kernel[spreadArgs]{Name: "spread_values", Split: spreadSplit, Host: spreadValuesHost}
+	spreadSwap   = &device.Kernel[spreadArgs]{Name: "spread_swap", Split: spreadSplit, Host: spreadSwapHost}
 	spreadLeaf   = &device.Kernel[spreadArgs]{Name: "spread_leaf", Host: spreadLeafHost}
 )
 
@@ -79,10 +81,7 @@ func (p *spreader) order(pairs, other device.Ptr, n int, stay bool) error {
 		return err
 	}
 	if least == most {
-		if stay {
-			return nil
-		}
-		return Copy(p.s, other, pairs, 16*n)
+		return p.tied(a, chunks)
 	}
 	a.Bits = uint32(bucketBits(n))
 	a.Least, a.Shift = least, uint32(max(0, bits.Len64(most-least)-int(a.Bits)))
@@ -105,6 +104,43 @@ func (p *spreader) launch(k *device.Kernel[spreadArgs], a spreadArgs, lo, hi int
 		a.First = int64(lo + from)
 		return device.Launch(p.s, k, to-from, a)
 	})
+}
+
+// tied orders pairs of one key: mostly they are in the order of their values,
+// else values and keys change places.
+func (p *spreader) tied(a spreadArgs, chunks int) error {
+	n := int(a.N)
+	if err := p.launch(spreadValues, a, 0, n); err != nil {
+		return err
+	}
+	b := make([]byte, 16*chunks)
+	if err := p.s.Download(b, a.Ranges); err != nil {
+		return err
+	}
+	sorted, last := true, uint64(0)
+	for ; len(b) > 0 && sorted; b = b[16:] {
+		first, end := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		sorted, last = first >= last && end >= first, end
+	}
+	to := a.Pairs
+	if a.Stay == 0 {
+		to = a.Other
+	}
+	switch {
+	case sorted && a.Stay != 0:
+		return nil
+	case sorted:
+		return Copy(p.s, to, a.Pairs, 16*n)
+	}
+	if err := p.launch(spreadSwap, a, 0, n); err != nil {
+		return err
+	}
+	// Runs of equal values have equal keys too, so that they are in order.
+	if err := p.order(a.Pairs, a.Other, n, a.Stay != 0); err != nil {
+		return err
+	}
+	a.Pairs = to
+	return p.launch(spreadSwap, a, 0, n)
 }
 
 // span is the least and the greatest key.
@@ -182,6 +218,28 @@ func keySpan(pairs []Pair) (least, most uint64) {
 		least, most = min(least, pairs[i].Key), max(most, pairs[i].Key)
 	}
 	return least, most
+}
+
+// spreadValuesHost writes the first and the last value of each chunk, or two
+// that are not in order if not all of its values are.
+func spreadValuesHost(a *spreadArgs, lo, hi int) {
+	a.chunks(lo, hi, func(c int, pairs []Pair) {
+		r := [2]uint64{pairs[0].Value, pairs[len(pairs)-1].Value}
+		for i := range pairs[1:] {
+			if pairs[i].Value > pairs[i+1].Value {
+				r = [2]uint64{1, 0}
+				break
+			}
+		}
+		device.View[[2]uint64](a.Ranges, c+1)[c] = r
+	})
+}
+
+func spreadSwapHost(a *spreadArgs, lo, hi int) {
+	pairs := device.View[Pair](a.Pairs, int(a.N))[int(a.First)+lo : int(a.First)+hi]
+	for i, p := range pairs {
+		pairs[i] = Pair{p.Value, p.Key}
+	}
 }
 
 func spreadCountHost(a *spreadArgs, lo, hi int) {

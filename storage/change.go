@@ -31,7 +31,7 @@ func (s *Statement) Insert(ctx context.Context, _ device.Stream, t *catalog.Tabl
 		return 0, err
 	}
 	mark := s.tx.tx.Mark()
-	span, err := s.append(d, t, b)
+	span, err := s.append(ctx, d, t, b)
 	if err != nil {
 		s.tx.tx.UndoTo(mark)
 		return 0, err
@@ -41,7 +41,7 @@ func (s *Statement) Insert(ctx context.Context, _ device.Stream, t *catalog.Tabl
 
 // append adds rows and, unless they are many, their index entries. What it did
 // before it fails is logged.
-func (s *Statement) append(d *table, t *catalog.Table, b *arrow.Batch) (arrow.Span, error) {
+func (s *Statement) append(ctx context.Context, d *table, t *catalog.Table, b *arrow.Batch) (arrow.Span, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	span, err := d.rows.Append(d.place(t, b), s.snap.Own)
@@ -49,12 +49,13 @@ func (s *Statement) append(d *table, t *catalog.Table, b *arrow.Batch) (arrow.Sp
 		return span, err
 	}
 	s.changed = true
-	s.tx.tx.Log(&inserted{d, s.tx.tx, span})
+	rows := &inserted{d, s.tx.tx, span, slices.Clone(d.list())}
+	s.tx.tx.Log(rows)
 	s.noteAdded(d, t, span)
 	if !slices.Contains(s.grown, d) {
 		s.grown = append(s.grown, d)
 	}
-	if len(d.list()) == 0 {
+	if len(rows.lacks) == 0 {
 		return span, nil
 	}
 	if i := s.waiting(d); i >= 0 || b.Rows >= bulkRows {
@@ -62,10 +63,10 @@ func (s *Statement) append(d *table, t *catalog.Table, b *arrow.Batch) (arrow.Sp
 			i = len(s.pending)
 			s.pending = append(s.pending, pending{data: d, def: t})
 		}
-		s.pending[i].spans = append(s.pending[i].spans, span)
+		s.pending[i].rows = append(s.pending[i].rows, rows)
 		return span, nil
 	}
-	return span, s.enter(d, t, []arrow.Span{span})
+	return span, s.enter(ctx, d, t, []*inserted{rows})
 }
 
 // waiting is the place in pending of a table, or -1.
@@ -179,7 +180,7 @@ func (s *Statement) Update(ctx context.Context, _ device.Stream, t *catalog.Tabl
 		}
 		if err == nil {
 			var span arrow.Span
-			if span, err = s.append(d, t, b); err == nil {
+			if span, err = s.append(ctx, d, t, b); err == nil {
 				s.noteRemoved(d, t, picked(rows, gone), rowsOf(span))
 			}
 		}
@@ -196,6 +197,9 @@ type inserted struct {
 	data *table
 	tx   *txn.Tx
 	span arrow.Span
+	// lacks are the indexes of then that did not get the entries yet: they have
+	// nothing to be taken out of, which a statement that is cancelled must not wait for.
+	lacks []*tableIndex
 }
 
 // Commit gives the rows their version.
@@ -216,7 +220,9 @@ func (c *inserted) Undo() {
 	c.data.mu.Lock()
 	defer c.data.mu.Unlock()
 	for _, x := range c.data.list() {
-		x.erase([]arrow.Span{c.span})
+		if !slices.Contains(c.lacks, x) {
+			x.erase([]arrow.Span{c.span})
+		}
 	}
 	c.data.rows.Undo(c.span)
 	r := c.data.rows.Retired()
@@ -240,9 +246,7 @@ type deleted struct {
 // Commit gives the deaths their version. When no one can see the rows any more
 // their index entries go.
 func (c *deleted) Commit(version uint64) {
-	for _, id := range c.rows {
-		c.data.rows.CommitDelete(id, version)
-	}
+	c.data.rows.CommitDeletes(c.rows, version)
 	if len(c.rows) > 0 {
 		c.tx.RetireAt(version, func() { c.data.forget(c.rows, version) })
 	}
@@ -250,9 +254,7 @@ func (c *deleted) Commit(version uint64) {
 
 // Undo makes the rows live.
 func (c *deleted) Undo() {
-	for _, id := range c.rows {
-		c.data.rows.UndoDelete(id)
-	}
+	c.data.rows.UndoDeletes(c.rows)
 }
 
 // fadingPart is the part of a table's rows that may be dead and in its indexes:

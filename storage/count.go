@@ -16,7 +16,7 @@ func (s *Statement) Count(ctx context.Context, _ device.Stream, t *catalog.Table
 	if err != nil {
 		return 0, err
 	}
-	a, whole, err := s.askWhole(d, x)
+	a, whole, err := s.askWhole(ctx, d, x)
 	if err != nil {
 		return 0, err
 	}
@@ -49,7 +49,7 @@ func (s *Statement) Count(ctx context.Context, _ device.Stream, t *catalog.Table
 // askWhole is ask, and reports that the index has an entry for each row that the
 // statement sees and no other. That can only be told while nobody changes rows
 // together with entries; who does is not waited for.
-func (s *Statement) askWhole(d *table, x *tableIndex) (a *asker, whole bool, err error) {
+func (s *Statement) askWhole(ctx context.Context, d *table, x *tableIndex) (a *asker, whole bool, err error) {
 	if d.mu.TryLock() {
 		defer d.mu.Unlock()
 		x.mu.Lock()
@@ -60,7 +60,7 @@ func (s *Statement) askWhole(d *table, x *tableIndex) (a *asker, whole bool, err
 			whole = whole && g.SeenWhole(&snap)
 		}
 	}
-	a, err = x.ask()
+	a, err = x.ask(ctx)
 	return a, whole, err
 }
 

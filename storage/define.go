@@ -322,7 +322,7 @@ func (x *Tx) fill(ctx context.Context, data *table, def *catalog.Table, d *catal
 	x.open = open
 	data.mu.Lock()
 	defer data.mu.Unlock()
-	if err := s.fillOne(data, def, made); err != nil {
+	if err := s.fillOne(ctx, data, def, made); err != nil {
 		made.close()
 		return err
 	}
@@ -336,7 +336,7 @@ func (x *Tx) fill(ctx context.Context, data *table, def *catalog.Table, d *catal
 }
 
 // fillOne brings the entries of all rows into a new index.
-func (s *Statement) fillOne(data *table, def *catalog.Table, x *tableIndex) error {
+func (s *Statement) fillOne(ctx context.Context, data *table, def *catalog.Table, x *tableIndex) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	defer x.trim()
@@ -344,10 +344,10 @@ func (s *Statement) fillOne(data *table, def *catalog.Table, x *tableIndex) erro
 	for _, g := range data.rows.Segments() {
 		spans = append(spans, arrow.Span{Segment: g, Lo: 0, Hi: g.Rows()})
 	}
-	if _, _, err := x.insert(spans); err != nil || !x.unique {
+	if _, _, err := x.insert(ctx, spans); err != nil || !x.unique {
 		return err
 	}
-	a, err := x.ask()
+	a, err := x.ask(ctx)
 	if err != nil {
 		return err
 	}

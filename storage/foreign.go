@@ -122,7 +122,7 @@ func (s *Statement) KeyChanges() []KeyChange {
 }
 
 // goneKeys visits the keys of removed rows that no row has any more.
-func (s *Statement) goneKeys(r *removedKeys, ref reference, visit func(n int, key []sqltype.Datum) error) error {
+func (s *Statement) goneKeys(ctx context.Context, r *removedKeys, ref reference, visit func(n int, key []sqltype.Datum) error) error {
 	parent, order := indexOver(r.data, ref.key.ParentColumns)
 	for n, row := range r.rows {
 		key := keyAt(r.data, ref.key.ParentColumns, row)
@@ -132,7 +132,7 @@ func (s *Statement) goneKeys(r *removedKeys, ref reference, visit func(n int, ke
 		f := gone
 		if parent != nil {
 			var err error
-			if f, err = s.lookup(r.data, parent, inOrder(key, order)); err != nil {
+			if f, err = s.lookup(ctx, r.data, parent, inOrder(key, order)); err != nil {
 				return err
 			}
 		}
@@ -194,7 +194,7 @@ func (s *Statement) checkAdded(ctx context.Context, a *addedKeys, k *catalog.For
 			f := gone
 			if cast, ok := castKey(key, types); ok && ix != nil {
 				var err error
-				if f, err = s.lookup(parent.data, ix, inOrder(cast, order)); err != nil {
+				if f, err = s.lookup(ctx, parent.data, ix, inOrder(cast, order)); err != nil {
 					return err
 				}
 			}
@@ -215,7 +215,7 @@ func (s *Statement) checkRemoved(ctx context.Context, r *removedKeys, ref refere
 	child := ref.child
 	ix, order := indexOver(child.data, ref.key.Columns)
 	types := columnTypes(child.def, ref.key.Columns)
-	return s.goneKeys(r, ref, func(n int, key []sqltype.Datum) error {
+	return s.goneKeys(ctx, r, ref, func(n int, key []sqltype.Datum) error {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -223,7 +223,7 @@ func (s *Statement) checkRemoved(ctx context.Context, r *removedKeys, ref refere
 		if !ok || ix == nil {
 			return nil
 		}
-		f, err := s.lookup(child.data, ix, inOrder(cast, order))
+		f, err := s.lookup(ctx, child.data, ix, inOrder(cast, order))
 		if err != nil {
 			return err
 		}
@@ -240,8 +240,8 @@ func (s *Statement) checkRemoved(ctx context.Context, r *removedKeys, ref refere
 }
 
 // lookup is the best fate among the rows that have a key: alive if one is.
-func (s *Statement) lookup(d *table, x *tableIndex, key []sqltype.Datum) (fate, error) {
-	a, err := x.ask()
+func (s *Statement) lookup(ctx context.Context, d *table, x *tableIndex, key []sqltype.Datum) (fate, error) {
+	a, err := x.ask(ctx)
 	if err != nil {
 		return gone, err
 	}

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -26,8 +27,8 @@ type tableIndex struct {
 	store   *Store
 	idx     index.Index
 
-	mu     sync.Mutex // of what follows; held while idx changes
-	stream device.Stream
+	mu     sync.Mutex      // of what follows; held while idx changes
+	stream *device.Watched // asks a statement that may be cancelled, see watched
 	batch  *index.Batch
 	owed   []*index.Batch
 
@@ -51,10 +52,11 @@ func (s *Store) newTableIndex(t *catalog.Table, def *catalog.Index) (*tableIndex
 	}
 	x.codec = index.NewCodec(keys)
 	x.batch = index.NewBatch(s.memory, x.codec.Format())
-	var err error
-	if x.stream, err = s.options.Device.NewStream(); err != nil {
+	stream, err := s.options.Device.NewStream()
+	if err != nil {
 		return nil, err
 	}
+	x.stream = &device.Watched{Stream: stream}
 	kind, _ := s.kind(def.Kind)
 	if x.idx, err = kind.New(s.memory, x.codec.Format()); err != nil {
 		_ = x.stream.Close()
@@ -95,24 +97,33 @@ func (x *tableIndex) close() {
 	_ = x.stream.Close()
 }
 
+// loadRows is the most rows whose keys are made between two looks at the context.
+const loadRows = 1 << 14
+
 // load makes the batch of the entries of some rows; x.mu is held. nulls, if not
 // nil, says which keys have a NULL.
-func (x *tableIndex) load(spans []arrow.Span) (nulls []bool) {
+func (x *tableIndex) load(ctx context.Context, spans []arrow.Span) (nulls []bool, err error) {
 	x.batch.Reset()
 	for _, p := range spans {
-		from := x.batch.Len()
-		some := addKeys(x.batch, x.codec, x.columnsOf(p.Segment), p.Lo, p.Hi)
-		if some != nil {
-			nulls = append(append(nulls, make([]bool, from-len(nulls))...), some...)
-		}
-		for i := p.Lo; i < p.Hi; i++ {
-			x.batch.Rows = append(x.batch.Rows, uint64(arrow.RowID(p.Segment.ID(), i)))
+		columns := x.columnsOf(p.Segment)
+		for lo := p.Lo; lo < p.Hi; lo += loadRows {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			from, hi := x.batch.Len(), min(p.Hi, lo+loadRows)
+			some := addKeys(x.batch, x.codec, columns, lo, hi)
+			if some != nil {
+				nulls = append(append(nulls, make([]bool, from-len(nulls))...), some...)
+			}
+			for i := lo; i < hi; i++ {
+				x.batch.Rows = append(x.batch.Rows, uint64(arrow.RowID(p.Segment.ID(), i)))
+			}
 		}
 	}
 	if nulls != nil {
 		nulls = append(nulls, make([]bool, x.batch.Len()-len(nulls))...)
 	}
-	return nulls
+	return nulls, nil
 }
 
 // columnsOf are the key columns of a segment.
@@ -136,26 +147,30 @@ func (x *tableIndex) apply(op index.Op) (index.Entries, error) {
 	if err := x.idx.Apply(x.stream, v, e); err != nil {
 		return e, err
 	}
-	return e, x.idx.Prune(x.stream, v)
+	_ = x.idx.Prune(x.stream, v) // what is not cleaned up now is the next time
+	return e, nil
 }
 
-// insert brings the entries of rows in.
-func (x *tableIndex) insert(spans []arrow.Span) (e index.Entries, nulls []bool, err error) {
+// insert brings the entries of rows in. With an error nothing is changed.
+func (x *tableIndex) insert(ctx context.Context, spans []arrow.Span) (e index.Entries, nulls []bool, err error) {
+	x.stream.Ask = ctx.Err
+	defer func() { x.stream.Ask = nil }()
 	// A row that is owed may have its place used again by one that comes now.
 	if err := x.pay(); err != nil {
 		return e, nil, err
 	}
-	nulls = x.load(spans)
-	e, err = x.apply(index.Insert)
+	if nulls, err = x.load(ctx, spans); err == nil {
+		e, err = x.apply(index.Insert)
+	}
 	return e, nulls, err
 }
 
-// erase deletes the entries of rows, or owes it.
+// erase deletes the entries of rows, or owes it. Nothing stops it.
 func (x *tableIndex) erase(spans []arrow.Span) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	defer x.trim()
-	x.load(spans)
+	_, _ = x.load(context.Background(), spans)
 	if x.batch.Len() == 0 {
 		return
 	}

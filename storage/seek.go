@@ -14,7 +14,7 @@ import (
 // whatever device the query runs on. An index keeps some for the next questions.
 type asker struct {
 	x      *tableIndex
-	stream device.Stream
+	stream *device.Watched
 	lo, hi *index.Batch
 	answer *index.Answer
 	last   *device.Buffer // the key where a scan goes on
@@ -31,8 +31,9 @@ const (
 	idleRows   = 1 << 16
 )
 
-// ask takes a snapshot of the index. done must follow.
-func (x *tableIndex) ask() (*asker, error) {
+// ask takes a snapshot of the index, for work that ends with the context. done
+// must follow.
+func (x *tableIndex) ask(ctx context.Context) (*asker, error) {
 	a, err := x.asker()
 	if err != nil {
 		return nil, err
@@ -41,6 +42,7 @@ func (x *tableIndex) ask() (*asker, error) {
 		a.close()
 		return nil, err
 	}
+	a.stream.Ask = ctx.Err
 	return a, nil
 }
 
@@ -57,13 +59,13 @@ func (x *tableIndex) asker() (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &asker{x: x, stream: s, lo: index.NewBatch(m, f), hi: index.NewBatch(m, f), answer: index.NewAnswer(m)}, nil
+	return &asker{x: x, stream: &device.Watched{Stream: s}, lo: index.NewBatch(m, f), hi: index.NewBatch(m, f), answer: index.NewAnswer(m)}, nil
 }
 
 // done ends the snapshot and keeps the asker for others.
 func (a *asker) done() {
 	a.snap.Release()
-	a.snap = nil
+	a.snap, a.stream.Ask = nil, nil
 	a.x.askers.Lock()
 	defer a.x.askers.Unlock()
 	if len(a.x.idle) < idleAskers && cap(a.rows) <= idleRows && cap(a.offsets) <= idleRows {
@@ -214,7 +216,7 @@ func (s *Statement) Seek(ctx context.Context, _ device.Stream, t *catalog.Table,
 	if err != nil {
 		return rows, err
 	}
-	a, err := x.ask()
+	a, err := x.ask(ctx)
 	if err != nil {
 		return rows, err
 	}
@@ -331,7 +333,7 @@ func (s *Statement) Probe(ctx context.Context, _ device.Stream, t *catalog.Table
 	if err != nil {
 		return probe, rows, err
 	}
-	a, err := x.ask()
+	a, err := x.ask(ctx)
 	if err != nil {
 		return probe, rows, err
 	}

@@ -40,8 +40,8 @@ func (s *Statement) Snap(t *catalog.Table) (arrow.Snap, error) {
 	return d.rows.Snap(s.snap.Version, s.snap.Own), nil
 }
 
-// Flush enters what waited into the indexes, so that their constraints hold. No
-// change of the statement comes after it.
+// Flush enters what waited into the indexes, so that their constraints hold, and
+// encodes what was loaded. No change of the statement comes after it.
 func (s *Statement) Flush(ctx context.Context) error {
 	for i := range s.pending {
 		if err := s.pending[i].flush(ctx, s); err != nil {
@@ -49,6 +49,12 @@ func (s *Statement) Flush(ctx context.Context) error {
 		}
 	}
 	s.pending = nil
+	for _, t := range s.grown {
+		if err := t.rows.Encode(ctx, s.snap.Own); err != nil {
+			return err
+		}
+	}
+	s.grown = nil
 	return nil
 }
 
@@ -66,10 +72,6 @@ func (s *Statement) End(ctx context.Context) error {
 		s.Undo()
 		return err
 	}
-	for _, t := range s.grown {
-		t.rows.Encode(s.snap.Own)
-	}
-	s.grown = nil
 	return nil
 }
 

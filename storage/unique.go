@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
@@ -12,9 +13,9 @@ import (
 
 // pending is rows of a table whose index entries wait for the statement's end.
 type pending struct {
-	data  *table
-	def   *catalog.Table
-	spans []arrow.Span
+	data *table
+	def  *catalog.Table
+	rows []*inserted
 }
 
 func (p *pending) flush(ctx context.Context, s *Statement) error {
@@ -23,29 +24,39 @@ func (p *pending) flush(ctx context.Context, s *Statement) error {
 	}
 	p.data.mu.Lock()
 	defer p.data.mu.Unlock()
-	return s.enter(p.data, p.def, p.spans)
+	return s.enter(ctx, p.data, p.def, p.rows)
 }
 
 // enter puts the entries of appended rows into all indexes of their table, and
 // checks that unique ones stay so. Taking the rows back takes the entries out.
-func (s *Statement) enter(d *table, t *catalog.Table, spans []arrow.Span) error {
+func (s *Statement) enter(ctx context.Context, d *table, t *catalog.Table, rows []*inserted) error {
 	for _, x := range d.list() {
-		if err := s.enterOne(d, t, x, spans); err != nil {
+		if err := s.enterOne(ctx, d, t, x, rows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Statement) enterOne(d *table, t *catalog.Table, x *tableIndex, spans []arrow.Span) error {
+func (s *Statement) enterOne(ctx context.Context, d *table, t *catalog.Table, x *tableIndex, rows []*inserted) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	defer x.trim()
-	e, nulls, err := x.insert(spans)
-	if err != nil || !x.unique {
+	spans := make([]arrow.Span, len(rows))
+	for i, c := range rows {
+		spans[i] = c.span
+	}
+	e, nulls, err := x.insert(ctx, spans)
+	if err != nil {
 		return err
 	}
-	a, err := x.ask()
+	for _, c := range rows {
+		c.lacks = slices.DeleteFunc(c.lacks, func(o *tableIndex) bool { return o == x })
+	}
+	if !x.unique {
+		return nil
+	}
+	a, err := x.ask(ctx)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index"
 	"github.com/gpusql/gpusql/index/page"
+	"github.com/gpusql/gpusql/kernels"
 )
 
 // smallBatch is the most entries of an Apply that may change nodes in place
@@ -64,7 +65,7 @@ func (t *tree[W]) Apply(s device.Stream, v index.Version, e index.Entries) error
 	if err != nil {
 		return err
 	}
-	if err := w.load(t.mem, t.layout, e); err != nil {
+	if err := w.load(s, t.mem, t.layout, e); err != nil {
 		return err
 	}
 	w.birth = t.root.seq + 1
@@ -81,13 +82,20 @@ func (t *tree[W]) Apply(s device.Stream, v index.Version, e index.Entries) error
 	return err
 }
 
-// spread runs f over n things, on several cores when they are many.
+// spread runs f over n things, on several cores when they are many: leaves, or
+// keys that are looked for, some thousand a launch.
 func spread(s device.Stream, n int, f func(lo, hi int)) error {
 	if n < 2*splitItems {
 		f(0, n)
 		return nil
 	}
-	return device.Launch(s, &steps, n, f)
+	size := max(64, kernels.PieceItems(s)/8)
+	for lo := 0; lo < n; lo += size {
+		if err := device.Launch(s, &steps, min(size, n-lo), func(from, to int) { f(lo+from, lo+to) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // steps is the kernel of the tree's parallel parts: what they do is a function,

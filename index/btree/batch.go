@@ -5,6 +5,8 @@ import (
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/index/change"
+	"github.com/gpusql/gpusql/kernels"
 )
 
 // batch is the entries of one Apply.
@@ -49,7 +51,7 @@ func room[T any](b *batch, mem device.Allocator, n int) ([]T, error) {
 }
 
 // load makes sorted items of entries.
-func (b *batch) load(mem device.Allocator, l *layout, e index.Entries) error {
+func (b *batch) load(s device.Stream, mem device.Allocator, l *layout, e index.Entries) error {
 	b.layout, b.n = l, e.Keys.N
 	b.keys = unsafe.Pointer(unsafe.SliceData(device.View[byte](e.Keys.Data, 1)))
 	b.rows = device.View[uint64](e.Rows, b.n)
@@ -59,13 +61,19 @@ func (b *batch) load(mem device.Allocator, l *layout, e index.Entries) error {
 	if err != nil {
 		return err
 	}
-	for i := range items {
-		at := uint64(i)
-		if b.plain {
-			at = b.rows[i]
-		}
-		items[i] = item{b.firstWord(i), at}
+	if b.n > kernels.PieceItems(s)/2 {
+		err = b.loadLarge(s, mem, e, items)
+	} else {
+		err = b.loadSmall(mem, e, items)
 	}
+	if err != nil {
+		return err
+	}
+	return b.resolve(s)
+}
+
+func (b *batch) loadSmall(mem device.Allocator, e index.Entries, items []item) error {
+	b.fill(items, 0, b.n)
 	if !e.Sorted {
 		spare, err := room[item](b, mem, b.n)
 		if err != nil {
@@ -78,8 +86,36 @@ func (b *batch) load(mem device.Allocator, l *layout, e index.Entries) error {
 		b.sortTies(items, spare)
 	}
 	b.items = items
-	b.resolve()
 	return nil
+}
+
+// loadLarge takes pieces and all cores.
+func (b *batch) loadLarge(s device.Stream, mem device.Allocator, e index.Entries, items []item) error {
+	b.items = items
+	if e.Sorted || b.plain {
+		if err := change.Pieces(s, b.n, func(lo, hi int) { b.fill(items, lo, hi) }); err != nil || e.Sorted {
+			return err
+		}
+	}
+	spare, err := room[byte](b, mem, kernels.SortPairsBytes(b.n))
+	if err != nil {
+		return err
+	}
+	if b.plain { // word and row are all that there is to order by
+		return kernels.SortPairs(s, addressOf(items), addressOf(spare), b.n)
+	}
+	return change.Order(s, b.format, e, addressOf(items), addressOf(spare))
+}
+
+// fill makes items lo to hi, in the order of the batch.
+func (b *batch) fill(items []item, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		at := uint64(i)
+		if b.plain {
+			at = b.rows[i]
+		}
+		items[i] = item{b.firstWord(i), at}
+	}
 }
 
 // firstWord is the first word of key i of the batch.
@@ -133,19 +169,22 @@ func (b *batch) sameKey(x, y item) bool {
 // resolve leaves one item for each (key, row): the last of the batch, unless an
 // upsert of the key comes after it. What an upsert removes that the batch did
 // not insert is in the batch as deletions, see tree.spell.
-func (b *batch) resolve() {
-	out := b.items[:0]
+func (b *batch) resolve(s device.Stream) error {
+	out, i := b.items[:0], 0
 	upserts := b.ops != nil || b.op == index.Upsert
-	for i := 0; i < len(b.items); {
-		end, last := i+1, uint64(0)
-		if upserts {
-			end, last = b.lastUpsert(i)
+	err := change.Pieces(s, len(b.items), func(_, hi int) {
+		for i < hi {
+			end, last := i+1, uint64(0)
+			if upserts {
+				end, last = b.lastUpsert(i)
+			}
+			for ; i < end; i++ {
+				out = b.resolved(out, b.items[i], last)
+			}
 		}
-		for ; i < end; i++ {
-			out = b.resolved(out, b.items[i], last)
-		}
-	}
+	})
 	b.items = out
+	return err
 }
 
 // lastUpsert is the end of the items with the key of item i, and the place of

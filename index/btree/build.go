@@ -2,16 +2,23 @@ package btree
 
 import (
 	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index/change"
+	"github.com/gpusql/gpusql/index/page"
 )
 
 // build makes a tree of a batch when there is none: leaves over the cores, then
 // one level of inner nodes after the other.
 func (t *tree[W]) build(s device.Stream, w *work) error {
 	live := w.items[:0]
-	for _, x := range w.items {
-		if !w.dead(x) {
-			live = append(live, x)
+	err := change.Pieces(s, len(w.items), func(lo, hi int) {
+		for _, x := range w.items[lo:hi] {
+			if !w.dead(x) {
+				live = append(live, x)
+			}
 		}
+	})
+	if err != nil {
+		return err
 	}
 	w.items = live
 	if len(live) == 0 {
@@ -23,8 +30,7 @@ func (t *tree[W]) build(s device.Stream, w *work) error {
 		return err
 	}
 	if err := spread(s, int(levels[0].hi), func(lo, hi int) { t.buildLeaves(w, len(live), int(levels[0].hi), lo, hi) }); err != nil {
-		t.store.Give(w.fresh)
-		t.tails.free(w.tails)
+		t.abandon(w)
 		return err
 	}
 	for i := int32(1); i < levels[0].hi; i++ {
@@ -78,15 +84,36 @@ func (t *tree[W]) takeBuild(s device.Stream, w *work) error {
 	w.tails = w.tails[:0]
 	if t.layout.format.Long {
 		w.tails = append(w.tails, make([]device.Ptr, len(w.items))...)
-		for i := range w.items {
-			if err := t.copyTail(s, w, i); err != nil {
-				t.tails.free(w.tails)
-				t.store.Give(w.fresh)
-				return err
+		var failed error
+		err := change.Pieces(s, len(w.items), func(lo, hi int) {
+			for i := lo; i < hi && failed == nil; i++ {
+				failed = t.copyTail(s, w, i)
 			}
+		})
+		if err == nil {
+			err = failed
+		}
+		if err != nil {
+			t.abandon(w)
+			return err
 		}
 	}
 	return nil
+}
+
+// abandon takes a build back. When no snapshot has a part of the store that is
+// all there is in it, and need not be given back one by one.
+func (t *tree[W]) abandon(w *work) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.held) > 0 {
+		t.store.Give(w.fresh)
+		t.tails.free(w.tails)
+		return
+	}
+	t.store.Close()
+	t.store = page.New(t.mem)
+	t.tails.store, t.tails.part = t.store, [len(slotWords)]page.Number{}
 }
 
 // buildLeaves writes leaves lo to hi of k, which share n items evenly.

@@ -67,13 +67,11 @@ var mark = &device.Kernel[args]{Name: "change_mark", Split: 1 << 20, Host: func(
 	}
 }}
 
-// lookHost says whether the changes are in order, each entry once and each key
-// that has an upsert once; if so it writes what they do.
-func lookHost(a *args, _, hi int) {
-	out := &device.View[outcome](a.ToOutcome, 1)[0]
-	*out = outcome{N: uint64(hi)}
+// look says whether changes lo to hi are in order after those before, each entry
+// once and each key that has an upsert once; if so it writes what they do.
+func (a *args) look(out *outcome, lo, hi int) {
 	to := device.View[uint8](a.ToOps, hi)
-	for i := range uint64(hi) {
+	for i := uint64(lo); i < uint64(hi) && out.Ordered != 0; i++ {
 		op := a.op(i)
 		if i > 0 {
 			c := a.compareKeys(i-1, i)
@@ -84,6 +82,7 @@ func lookHost(a *args, _, hi int) {
 				c = cmp.Compare(a.word(i-1, a.Format.Words), a.word(i, a.Format.Words))
 			}
 			if c >= 0 {
+				out.Ordered = 0
 				return
 			}
 		}
@@ -95,10 +94,9 @@ func lookHost(a *args, _, hi int) {
 			out.Clears++
 		}
 	}
-	out.Ordered = 1
 }
 
-// sortHost orders the changes and writes each entry's last.
+// sortHost orders the changes of a small batch and writes each entry's last.
 func sortHost(a *args, _, hi int) {
 	room := device.View[item](a.Items, 2*hi)
 	items, other := room[:hi:hi], room[hi:]
@@ -106,20 +104,9 @@ func sortHost(a *args, _, hi int) {
 		items[i].at = uint64(i)
 	}
 	a.order(items, other, 0)
-	w := writer{args: a, toRows: device.View[uint64](a.ToRows, hi), toOps: device.View[uint8](a.ToOps, hi)}
-	for from := 0; from < hi; {
-		to := from + 1
-		for to < hi && a.compareKeys(items[from].at, items[to].at) == 0 {
-			to++
-		}
-		if to == from+1 {
-			w.alone(items[from].at)
-		} else {
-			w.group(items[from:to])
-		}
-		from = to
-	}
-	device.View[outcome](a.ToOutcome, 1)[0] = outcome{N: uint64(w.n), Clears: uint64(w.clears)}
+	w := newWriter(a, items)
+	w.write(hi)
+	w.end()
 }
 
 // order sorts items whose words before w are equal. Equal ones stay as they came.
@@ -267,9 +254,36 @@ func insert(items []item, most int) bool {
 // writer writes the outcome.
 type writer struct {
 	*args
+	items     []item
 	toRows    []uint64
 	toOps     []uint8
+	at        int // the items that are done
 	n, clears int
+}
+
+func newWriter(a *args, items []item) *writer {
+	n := len(items)
+	return &writer{args: a, items: items, toRows: device.View[uint64](a.ToRows, n), toOps: device.View[uint8](a.ToOps, n)}
+}
+
+// write writes the changes of keys until item hi is done.
+func (w *writer) write(hi int) {
+	for w.at < hi {
+		to := w.at + 1
+		for to < len(w.items) && w.compareKeys(w.items[w.at].at, w.items[to].at) == 0 {
+			to++
+		}
+		if to == w.at+1 {
+			w.alone(w.items[w.at].at)
+		} else {
+			w.group(w.items[w.at:to])
+		}
+		w.at = to
+	}
+}
+
+func (w *writer) end() {
+	device.View[outcome](w.ToOutcome, 1)[0] = outcome{N: uint64(w.n), Clears: uint64(w.clears)}
 }
 
 func (w *writer) put(at uint64, op uint8) {
@@ -312,7 +326,7 @@ func (w *writer) group(items []item) {
 		w.clears++
 	}
 	for i, x := range items {
-		if i+1 < len(items) && items[i+1].word == x.word || clear != 0 && x.at < after {
+		if i+1 < len(items) && w.word(items[i+1].at, w.Format.Words) == w.word(x.at, w.Format.Words) || clear != 0 && x.at < after {
 			continue
 		}
 		op := clear

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/kernels"
 )
 
 // Sorted are N changes in ascending order of (key, row), each pair once.
@@ -75,10 +76,7 @@ type outcome struct {
 	N, Clears, Ordered, _ uint64
 }
 
-var (
-	look = &device.Kernel[args]{Name: "change_look", Host: lookHost}
-	sort = &device.Kernel[args]{Name: "change_sort", Host: sortHost}
-)
+var sort = &device.Kernel[args]{Name: "change_sort", Host: sortHost}
 
 // Sort puts a batch in order. The outcome is the sorter's memory or the
 // batch's, and stays until the next Sort.
@@ -98,8 +96,8 @@ func (c *Sorter) Sort(s device.Stream, e index.Entries) (Sorted, error) {
 	a.ToOps = a.ToOutcome + 32
 	ordered := e.Sorted && plain
 	if !ordered && n > 1 || !plain {
-		o, err := c.ask(s, look, n, a)
-		if err != nil {
+		o := outcome{Ordered: 1}
+		if err := Pieces(s, n, func(lo, hi int) { a.look(&o, lo, hi) }); err != nil {
 			return Sorted{}, err
 		}
 		ordered = o.Ordered != 0
@@ -121,19 +119,39 @@ func (c *Sorter) Sort(s device.Stream, e index.Entries) (Sorted, error) {
 		return c.sortPlain(s, e)
 	}
 	keys := (n*size + 7) &^ 7
-	if err := c.grow(32 + (n+7)&^7 + keys + 8*n + 32*n); err != nil {
+	if err := c.grow(32 + (n+7)&^7 + keys + 8*n + 16*n + kernels.SortPairsBytes(n)); err != nil {
 		return Sorted{}, err
 	}
 	a.ToOutcome = c.buffer.Ptr()
 	a.ToRows = a.ToOutcome + 32
 	a.ToKeys = a.ToRows + device.Ptr(8*n)
 	a.Items = a.ToKeys + device.Ptr(keys)
-	a.ToOps = a.Items + device.Ptr(32*n)
-	o, err := c.ask(s, sort, n, a)
+	a.ToOps = a.Items + device.Ptr(16*n+kernels.SortPairsBytes(n))
+	o, err := c.sort(s, e, a)
 	if err != nil {
 		return Sorted{}, err
 	}
-	return Sorted{N: int(o.N), Keys: a.ToKeys, Rows: a.ToRows, Ops: a.ToOps, Clears: o.Clears != 0}, nil
+	out := Sorted{N: int(o.N), Keys: a.ToKeys, Rows: a.ToRows, Ops: a.ToOps, Clears: o.Clears != 0}
+	if plain && e.Op == index.Insert {
+		out.Ops = 0
+	}
+	return out, nil
+}
+
+// sort orders the changes of a batch, a large one in pieces.
+func (c *Sorter) sort(s device.Stream, e index.Entries, a args) (outcome, error) {
+	n := e.Keys.N
+	if n <= kernels.PieceItems(s)/2 {
+		return c.ask(s, sort, n, a)
+	}
+	if err := Order(s, c.format, e, a.Items, a.Items+device.Ptr(16*n)); err != nil {
+		return outcome{}, err
+	}
+	w := newWriter(&a, device.View[item](a.Items, n))
+	if err := Pieces(s, n, func(_, hi int) { w.write(hi) }); err != nil {
+		return outcome{}, err
+	}
+	return outcome{N: uint64(w.n), Clears: uint64(w.clears)}, nil
 }
 
 func formatOf(f index.Format) keyFormat {

@@ -261,32 +261,14 @@ func (b *batch) oneGroup(l *level, g group) error {
 	return b.write(l)
 }
 
-type tailsArgs struct {
-	Form form
-	Keys device.Ptr
-	Sum  device.Ptr
-}
-
-// sumTails adds up the bytes of keys' tails.
-var sumTails = &device.Kernel[tailsArgs]{Name: "mvcc_sum_tails", Host: func(a *tailsArgs, _, hi int) {
-	sum := uint64(0)
-	for i := range hi {
-		sum += uint64(tailBytes(a.Form.tailWord(a.Form.keyAt(a.Keys, i))))
-	}
-	device.View[uint64](a.Sum, 1)[0] = sum
-}}
-
-func (b *batch) tailsOf(keys device.Ptr, n int) (uint64, error) {
-	a := tailsArgs{Form: b.form, Keys: keys}
-	if err := b.scratch.takeAll(want{&a.Sum, 8}); err != nil {
-		return 0, err
-	}
-	if err := device.Launch(b.s, sumTails, n, a); err != nil {
-		return 0, err
-	}
-	var sum [1]uint64
-	err := download(b.s, sum[:], a.Sum)
-	return sum[0], err
+// tailsOf adds up the bytes of n keys' tails.
+func (b *batch) tailsOf(keys device.Ptr, n int) (sum uint64, err error) {
+	err = change.Pieces(b.s, n, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			sum += uint64(tailBytes(b.form.tailWord(b.form.keyAt(keys, i))))
+		}
+	})
+	return sum, err
 }
 
 // upload and download move values between the host and the device.

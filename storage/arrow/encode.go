@@ -1,6 +1,8 @@
 package arrow
 
 import (
+	"context"
+
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/sqltype"
@@ -16,20 +18,24 @@ const (
 // Encode ends a bulk load: segments whose rows were all born at stamp are
 // closed, and their string columns with few different values become
 // dictionaries. No reader may see a row of that stamp yet. What finds no memory
-// stays as it is.
-func (t *Table) Encode(stamp uint64) {
+// stays as it is. The context's error comes after some segments.
+func (t *Table) Encode(ctx context.Context, stamp uint64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	all := t.Segments()
 	for i := len(all) - 1; i >= 0; i-- {
 		s := all[i]
 		if s.births.Load() != nil || s.birth.Load() != stamp {
-			return
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		if s.Rows() >= encodeRows && s.dead.Load() == 0 {
 			s.encode(t)
 		}
 	}
+	return nil
 }
 
 func (s *Segment) encode(t *Table) {

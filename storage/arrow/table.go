@@ -151,20 +151,25 @@ func (t *Table) Delete(p *Snap, row int64, stamp uint64) (bool, error) {
 	return true, nil
 }
 
-// CommitDelete makes a deleted row be dead at version.
-func (t *Table) CommitDelete(row int64, version uint64) { t.restamp(row, version) }
+// CommitDeletes makes deleted rows be dead at version.
+func (t *Table) CommitDeletes(rows []int64, version uint64) { t.restamp(rows, version) }
 
-// UndoDelete makes a deleted row live again.
-func (t *Table) UndoDelete(row int64) { t.restamp(row, Never) }
+// UndoDeletes makes deleted rows live again.
+func (t *Table) UndoDeletes(rows []int64) { t.restamp(rows, Never) }
 
-func (t *Table) restamp(row int64, stamp uint64) {
+func (t *Table) restamp(rows []int64, stamp uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	id, i := SplitRowID(row)
-	s := t.segment(id)
-	s.deaths[i/deathBlock].Load().store(i%deathBlock, stamp)
-	if stamp == Never {
-		s.dead.Add(-1)
+	var s *Segment
+	for _, row := range rows {
+		id, i := SplitRowID(row)
+		if s == nil || s.id != id {
+			s = t.segment(id)
+		}
+		s.deaths[i/deathBlock].Load().store(i%deathBlock, stamp)
+		if stamp == Never {
+			s.dead.Add(-1)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package arrow
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -148,7 +149,7 @@ func TestBulkLoadIsEncoded(t *testing.T) {
 		k.Release()
 	}
 	before := tab.Bytes()
-	tab.Encode(stamp)
+	require.NoError(t, tab.Encode(context.Background(), stamp))
 	require.Less(t, tab.Bytes(), before)
 	requireRows(t, tab, n)
 	for i, s := range tab.Segments() {
@@ -213,7 +214,7 @@ func BenchmarkAppend(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		tab.Encode(Uncommitted)
+		require.NoError(b, tab.Encode(context.Background(), Uncommitted))
 		tab.Close()
 	}
 	b.ReportMetric(float64(b.N)*64*n/b.Elapsed().Seconds()/1e6, "Mrows/s")
