@@ -18,13 +18,12 @@ import (
 // Otherwise it is its place in the batch, with the top bit for a deletion.
 type batch struct {
 	*layout
-	items  []item
-	plain  bool     // at is the row
-	op     index.Op // of all, if ops is nil
-	ops    []index.Op
-	keys   unsafe.Pointer
-	rows   []uint64
-	sorted bool
+	items []item
+	plain bool     // at is the row
+	op    index.Op // of all, if ops is nil
+	ops   []index.Op
+	keys  unsafe.Pointer
+	rows  []uint64
 
 	n       int
 	buffers []*device.Buffer

@@ -121,12 +121,6 @@ func (c *cursor[W]) previousLeaf() bool {
 	return true
 }
 
-// place is the entry at the cursor.
-func (c *cursor[W]) place() place {
-	s := c.leaf()
-	return place{uint64(words[W](c.l, s.n)[s.at]), c.l.restOf(s.n, s.at), c.l.rows(s.n)[s.at]}
-}
-
 func (c *cursor[W]) row() uint64 { return c.l.rows(c.leaf().n)[c.leaf().at] }
 
 // sameKey reports whether the entry at the cursor has q's key.

@@ -3,14 +3,11 @@ package btree
 import (
 	"math/bits"
 	"slices"
-	"unsafe"
 )
 
 // item is an entry of a batch while it is sorted: the first word of its key, and
 // its place in the batch, or its row when that is all there is to know.
 type item struct{ word, at uint64 }
-
-const itemBytes = int(unsafe.Sizeof(item{}))
 
 // fewItems are sorted by insertion.
 const fewItems = 48

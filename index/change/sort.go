@@ -45,13 +45,6 @@ func (a *args) compareKeys(i, j uint64) int {
 	return index.CompareTails(a.tail(i), a.tail(j))
 }
 
-func (a *args) compare(i, j uint64) int {
-	if c := a.compareKeys(i, j); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.word(i, a.Format.Words), a.word(j, a.Format.Words))
-}
-
 // op is what change i does.
 func (a *args) op(i uint64) index.Op {
 	if a.Ops == 0 {

@@ -2,7 +2,6 @@ package lsm
 
 import (
 	"sort"
-	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
 )
@@ -81,8 +80,6 @@ type run struct {
 	N             int64 // parts
 	Entries, Gone int64
 }
-
-const runBytes = int(unsafe.Sizeof(run{}))
 
 func (r *run) parts() []part { return partsAt(r.Parts, r.N) }
 

@@ -37,9 +37,6 @@ func (e ending) compare(o ending) int {
 
 func (g *segment) n() int { return int(g.part.N) }
 
-// live is what the segment adds to the number of entries.
-func (g *segment) live() int64 { return g.part.N - 2*g.part.Gone }
-
 // layout is a segment's page for n entries: what its part says, for a page at
 // address 0.
 func (x *Index) layout(n int, dead bool) (p part, size int) {

@@ -67,8 +67,6 @@ type part struct {
 	N, Gone, Start, Before, Blocks   int64
 }
 
-const partBytes = int(unsafe.Sizeof(part{}))
-
 func partsAt(p device.Ptr, n int64) []part { return device.View[part](p, int(n)) }
 
 // list is a part's entries as a Host body sees them.

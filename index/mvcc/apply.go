@@ -31,7 +31,6 @@ type level struct {
 	writeArgs
 	counts counts
 	pages  []page.Number // the new nodes
-	births []uint64
 }
 
 // Apply changes the index by a batch.
