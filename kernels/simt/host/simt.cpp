@@ -469,12 +469,13 @@ void release() { m.released[where.block] = ++m.now; }
 void acquire() { m.acquired[where.block] = ++m.now; }
 
 // before_now reports whether an access comes before what the running thread does
-// now, by barriers of the block, by words of the warp, or, between blocks, by a
-// release after it there and an acquire here.
+// now, by barriers of the block, by words of the warp, or by a release after it
+// in its block and an acquire in this one.
 static bool before_now(const Access &a) {
   u64 block = (a.thread - 1) / 1024, thread = (a.thread - 1) % 1024;
   const Block *b = m.warp->block;
-  if (block != b->index) return m.released[block] > a.when && m.acquired[b->index] > a.when;
+  if (m.released[block] > a.when && m.acquired[b->index] > a.when) return true;
+  if (block != b->index) return false;
   if (thread == where.thread || b->epoch > a.epoch) return true;
   return thread / warp_size == where.thread / warp_size && m.warp->lanes[m.lane].meetings > a.meetings;
 }

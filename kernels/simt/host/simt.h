@@ -37,7 +37,7 @@ const u32 *meet(const char *word, site at, const u32 *w, unsigned words);
 void meet_block(site at);
 // turn is where another thread may take over.
 void turn();
-// release and acquire order accesses of two blocks.
+// release and acquire order accesses of threads that meet nowhere.
 void release();
 void acquire();
 // shared is the block's memory named by key.

@@ -46,7 +46,7 @@ KERNEL(wrong_index, wrongArgs, 64, 64) {
 KERNEL(wrong_race_words, wrongArgs, 64, 64) {
   SHARED(u32, words, 64);
   words[thread()] = thread();
-  at<u32>(a.Memory)[block() * 64 + thread()] = words[63 - thread()];
+  at<u32>(a.Memory)[(block() * 64 + thread()) % (a.Bytes / 4)] = words[63 - thread()];
 }
 
 KERNEL(wrong_race_blocks, wrongArgs, 64, 64) {
