@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -96,7 +95,7 @@ func (m *memory) downloadStrings(v Vec, n int) []string {
 // random is n values of any bits.
 func random[T any](m *memory, n int) []T {
 	values := make([]T, n)
-	b := rawBytes(values)
+	b := rawOf(values)
 	for i := range b {
 		b[i] = byte(m.Uint32())
 	}
@@ -106,7 +105,7 @@ func random[T any](m *memory, n int) []T {
 // upload is a copy of values in device memory.
 func upload[T any](m *memory, values []T) device.Ptr {
 	m.Helper()
-	b := rawBytes(values)
+	b := rawOf(values)
 	p := m.room((len(b) + 63) &^ 63)
 	m.ok(m.s.Upload(p, b))
 	return p
@@ -116,11 +115,6 @@ func upload[T any](m *memory, values []T) device.Ptr {
 func download[T any](m *memory, p device.Ptr, n int) []T {
 	m.Helper()
 	values := make([]T, n)
-	m.ok(m.s.Download(rawBytes(values), p))
+	m.ok(m.s.Download(rawOf(values), p))
 	return values
-}
-
-func rawBytes[T any](values []T) []byte {
-	var zero T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(zero)))
 }

@@ -16,8 +16,8 @@ import (
 // cache holds.
 const benchRows = 1 << 28
 
-// rate times step, which moves so many bytes, by the device's clock.
-func (m *memory) rate(b *testing.B, bytes int, step func()) {
+// timed is how long a call of step takes, by the device's clock, after one to warm up.
+func (m *memory) timed(b *testing.B, step func()) (seconds float64) {
 	b.Helper()
 	step()
 	from, err := device.NewMark(m.s)
@@ -34,8 +34,14 @@ func (m *memory) rate(b *testing.B, bytes int, step func()) {
 	m.ok(err)
 	from.Release()
 	to.Release()
-	b.ReportMetric(float64(bytes)*float64(rounds)/took.Seconds()/1e9, "GB/s")
 	b.ReportMetric(0, "ns/op")
+	return took.Seconds() / float64(rounds)
+}
+
+// rate times step, which moves so many bytes.
+func (m *memory) rate(b *testing.B, bytes int, step func()) {
+	b.Helper()
+	b.ReportMetric(float64(bytes)/m.timed(b, step)/1e9, "GB/s")
 }
 
 // benchMemory is that of the GPU, and how many rows to go through.

@@ -10,26 +10,10 @@ import (
 	"github.com/gpusql/gpusql/sqltype"
 )
 
-// perSecond times step over n rows by the device's clock, in rows.
+// perSecond times step over n rows.
 func (m *memory) perSecond(b *testing.B, n int, step func()) {
 	b.Helper()
-	step()
-	from, err := device.NewMark(m.s)
-	m.ok(err)
-	rounds := 0
-	for b.Loop() {
-		step()
-		rounds++
-	}
-	to, err := device.NewMark(m.s)
-	m.ok(err)
-	m.ok(m.s.Wait(b.Context()))
-	took, err := to.Since(from)
-	m.ok(err)
-	from.Release()
-	to.Release()
-	b.ReportMetric(float64(n)*float64(rounds)/took.Seconds()/1e9, "Grows/s")
-	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(n)/m.timed(b, step)/1e9, "Grows/s")
 }
 
 // benchBatch is what a step gets at a time.
