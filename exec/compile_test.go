@@ -19,6 +19,7 @@ import (
 	"github.com/gpusql/gpusql/kernels/simt"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage/arrow"
 )
 
 // exprSizes cross every boundary of bitmaps, chunks and batches. Most types
@@ -341,9 +342,9 @@ func agreeAway(t *testing.T, tab *table, p *kernels.Program, exprs []planner.Exp
 	defer scope.Close()
 	vecs := make([]kernels.Vec, len(tab.vecs))
 	for i, v := range tab.vecs {
-		var err error
-		vecs[i], err = kernels.Upload(tab.away, scope, v, tab.defs[i].Type.Phys(), tab.n)
+		c, err := arrow.Carry(tab.away, scope, []arrow.Part{{Column: arrow.Column{Type: tab.defs[i].Type, Vec: v}, Rows: tab.n}})
 		require.NoError(t, err)
+		vecs[i] = c.Vec
 	}
 	e := kernels.NewEvaluator(p, scope)
 	defer e.Close()
