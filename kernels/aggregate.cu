@@ -8,43 +8,7 @@
 
 #define FEW 32
 
-// value_at is row i of a column, integers extended to 64 bits; hi is the second
-// word of wide forms.
-INLINE u64 value_at(const Vec &v, u64 i, u32 form, u64 &hi) {
-  const Ptr data = v.Dict ? v.Dict : v.Data;
-  if (v.Dict) i = at<u32>(v.Data)[i];
-  hi = 0;
-  switch (form) {
-    case PhysBool: case PhysU8: return at<u8>(data)[i];
-    case PhysI8: return u64(i64(at<i8>(data)[i]));
-    case PhysI16: return u64(i64(at<i16>(data)[i]));
-    case PhysU16: return at<u16>(data)[i];
-    case PhysI32: return u64(i64(at<i32>(data)[i]));
-    case PhysU32: case PhysF32: return at<u32>(data)[i];
-    case PhysI64: case PhysU64: case PhysF64: return at<u64>(data)[i];
-  }
-  const Pack<u64, 2> p = at<Pack<u64, 2>>(data)[i];
-  hi = p.v[1];
-  return p.v[0];
-}
-
-INLINE f64 float_of(u64 w, u32 form) {
-  if (form == PhysF32) {
-    const u32 v = u32(w);
-    f32 f;
-    __builtin_memcpy(&f, &v, 4);
-    return f;
-  }
-  f64 f;
-  __builtin_memcpy(&f, &w, 8);
-  return f;
-}
-
-INLINE u64 word_of(f64 f) {
-  u64 v;
-  __builtin_memcpy(&v, &f, 8);
-  return v;
-}
+INLINE f64 float_of(u64 w, u32 form) { return form == PhysF32 ? f64(as_f32(w)) : as_f64(w); }
 
 // rank_of orders the values of a form as unsigned words; value_of is its way back.
 INLINE u64 rank_of(u64 v, u32 form) {
@@ -292,7 +256,7 @@ KERNEL(agg_final, aggFinalLaunch, BLOCK, 4 * BLOCK) {
         if (a.Float) {
           f64 f = wide_float(s.lo, s.hi) / a.Divisor;
           if (a.Average) f /= f64(s.n);
-          lo = word_of(f);
+          lo = of_f64(f);
           is = is || (a.Total && !a.Average);
           break;
         }
@@ -304,7 +268,7 @@ KERNEL(agg_final, aggFinalLaunch, BLOCK, 4 * BLOCK) {
       }
       case AggSumFloat: {
         const FloatSum s = at<FloatSum>(a.State)[i];
-        lo = word_of(a.Average ? s.sum / f64(s.n) : s.sum);
+        lo = of_f64(a.Average ? s.sum / f64(s.n) : s.sum);
         is = s.n > 0 || a.Total;
         break;
       }

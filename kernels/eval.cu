@@ -26,10 +26,6 @@ struct Bits {
   }
 };
 
-INLINE f64 as_f64(u64 v) { f64 f; __builtin_memcpy(&f, &v, 8); return f; }
-INLINE u64 of_f64(f64 f) { u64 v; __builtin_memcpy(&v, &f, 8); return v; }
-INLINE f32 as_f32(u64 v) { const u32 w = u32(v); f32 f; __builtin_memcpy(&f, &w, 4); return f; }
-INLINE u64 of_f32(f32 f) { u32 v; __builtin_memcpy(&v, &f, 4); return v; }
 template <typename F> INLINE F as_float(u64 v);
 template <> INLINE f32 as_float<f32>(u64 v) { return as_f32(v); }
 template <> INLINE f64 as_float<f64>(u64 v) { return as_f64(v); }
@@ -520,27 +516,12 @@ INLINE void Machine<PLAIN, R>::load() {
     UNROLL for (u32 k = 0; k < R; k++) {
       const u64 row = first + k * T;
       if (row >= n) continue;
-      const Ptr data = c.Col.Dict ? c.Col.Dict : c.Col.Data;
-      const u64 i = c.Col.Dict ? at<u32>(c.Col.Data)[row] : row;
       const bool is = PLAIN || bit(c.Col.Valid, row);
       set(c.Bit, k, is);
       if (c.Col.Dict && !is) continue;  // a code under a NULL may be anything
-      u64 v = 0;
-      switch (c.Form) {
-        case PhysBool: case PhysU8: v = at<u8>(data)[i]; break;
-        case PhysI8: v = u64(i64(at<i8>(data)[i])); break;
-        case PhysI16: v = u64(i64(at<i16>(data)[i])); break;
-        case PhysU16: v = at<u16>(data)[i]; break;
-        case PhysI32: v = u64(i64(at<i32>(data)[i])); break;
-        case PhysU32: case PhysF32: v = at<u32>(data)[i]; break;
-        case PhysI64: case PhysU64: case PhysF64: v = at<u64>(data)[i]; break;
-        default: {
-          const Pack<u64, 2> p = at<Pack<u64, 2>>(data)[i];
-          v = p.v[0];
-          slot(c.Slot + 1, k) = p.v[1];
-        }
-      }
-      slot(c.Slot, k) = v;
+      u64 hi;
+      slot(c.Slot, k) = value_at(c.Col, row, c.Form, hi);
+      if (c.Form >= PhysI128) slot(c.Slot + 1, k) = hi;
     }
   }
 }

@@ -59,3 +59,29 @@ INLINE u64 hash_string(const View &v) {
   for (u32 i = 0; i < left; i++) y |= u64(at<u8>(p)[i]) << (8 * i);
   return mix(x ^ h, y);
 }
+
+// A float's bits in the low end of a word, and back.
+INLINE f64 as_f64(u64 v) { f64 f; __builtin_memcpy(&f, &v, 8); return f; }
+INLINE u64 of_f64(f64 f) { u64 v; __builtin_memcpy(&v, &f, 8); return v; }
+INLINE f32 as_f32(u64 v) { const u32 w = u32(v); f32 f; __builtin_memcpy(&f, &w, 4); return f; }
+INLINE u64 of_f32(f32 f) { u32 v; __builtin_memcpy(&v, &f, 4); return v; }
+
+// value_at is row i of a column, integers extended to 64 bits; hi is the second
+// word of wide forms.
+INLINE u64 value_at(const Vec &v, u64 i, u32 form, u64 &hi) {
+  const Ptr data = v.Dict ? v.Dict : v.Data;
+  if (v.Dict) i = at<u32>(v.Data)[i];
+  hi = 0;
+  switch (form) {
+    case PhysBool: case PhysU8: return at<u8>(data)[i];
+    case PhysI8: return u64(i64(at<i8>(data)[i]));
+    case PhysI16: return u64(i64(at<i16>(data)[i]));
+    case PhysU16: return at<u16>(data)[i];
+    case PhysI32: return u64(i64(at<i32>(data)[i]));
+    case PhysU32: case PhysF32: return at<u32>(data)[i];
+    case PhysI64: case PhysU64: case PhysF64: return at<u64>(data)[i];
+  }
+  const Pack<u64, 2> p = at<Pack<u64, 2>>(data)[i];
+  hi = p.v[1];
+  return p.v[0];
+}
