@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,11 +32,13 @@ const width = 6
 // cells are the values of a history's keys; 0: no row.
 type cells [width]int
 
-// statement is one statement of a client, on keys lo to hi.
+// statement is one statement of a client, on keys lo to hi. Of one that changes
+// the rows that it finds (delete and add) the history has two operations: a scan,
+// of what it found, and the statement itself with that as values.
 type statement struct {
 	what   string
 	lo, hi int
-	values cells // of a put
+	values cells // of a put, and that a delete or an add found
 	v      int   // that is looked for
 }
 
@@ -49,11 +52,25 @@ var model = porcupine.Model{
 		if output.(string) == conflict {
 			return true, state
 		}
-		want, next := state.(cells).after(input.(statement))
+		s := input.(statement)
+		if (s.what == "delete" || s.what == "add") && !state.(cells).has(s.values) {
+			return false, state
+		}
+		want, next := state.(cells).after(s)
 		return output.(string) == want, next
 	},
 	Equal:             func(a, b any) bool { return a == b },
 	DescribeOperation: func(in, out any) string { return fmt.Sprintf("%+v gives %q", in, out) },
+}
+
+// has says that the rows of found are there, with their values.
+func (c cells) has(found cells) bool {
+	for k, v := range found {
+		if v != 0 && c[k] != v {
+			return false
+		}
+	}
+	return true
 }
 
 // after is what a statement answers, and the state that it leaves.
@@ -64,11 +81,15 @@ func (c cells) after(s statement) (string, cells) {
 		case s.what == "put":
 			c[k] = s.values[k]
 		case c[k] == 0:
-		case s.what == "delete":
-			c[k] = 0
-			out = append(out, "x")
-		case s.what == "add":
-			c[k]++
+		case s.what == "delete" || s.what == "add":
+			if s.values[k] == 0 {
+				continue
+			}
+			if s.what == "add" {
+				c[k]++
+			} else {
+				c[k] = 0
+			}
 			out = append(out, "x")
 		case s.what != "find" || c[k] == s.v:
 			out = append(out, fmt.Sprintf("%d:%d", k, c[k]))
@@ -96,9 +117,9 @@ func (s *statement) text(base int) string {
 		}
 		return "INSERT INTO t VALUES " + strings.Join(rows, ", ") + " ON CONFLICT (k) DO UPDATE SET v = excluded.v"
 	case "delete":
-		return "DELETE FROM t WHERE " + between
+		return "DELETE FROM t WHERE " + between + " RETURNING k, v"
 	case "add":
-		return "UPDATE t SET v = v + 1 WHERE " + between
+		return "UPDATE t SET v = v + 1 WHERE " + between + " RETURNING k, v - 1"
 	case "scan":
 		return "SELECT k, v FROM t WHERE " + between + " ORDER BY k"
 	case "count":
@@ -112,8 +133,11 @@ func (s *statement) text(base int) string {
 	}
 }
 
-// TestLinearizable: statements on their own, changing and reading through all
-// uses of indexes, take place at one moment between their begin and their end.
+// TestLinearizable: a statement on its own that reads, through all uses of
+// indexes, or that writes takes place at one moment between its begin and its
+// end. One that changes what it finds does so at two moments, its snapshot and
+// its commit, between which nobody else changed the rows that it found: rows that
+// others add meanwhile it does not see, which snapshot isolation allows.
 func TestLinearizable(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -169,6 +193,19 @@ func TestModel(t *testing.T) {
 	require.False(t, ok(op(put, "2", 1, 10), op(scan, "0:5 1:6", 2, 3), op(scan, "", 4, 5)), "time runs back")
 	require.False(t, ok(op(put, conflict, 1, 2), op(scan, "0:5 1:6", 3, 4)), "a conflict that did something")
 	require.False(t, ok(op(put, "2", 1, 2), op(statement{what: "count", hi: width - 1}, "1", 3, 4)), "a wrong count")
+
+	remove := statement{what: "delete", lo: 0, hi: width - 1, values: cells{5}}
+	first := statement{what: "put", values: cells{5}}
+	second := statement{what: "put", lo: 1, hi: 1, values: cells{0, 6}}
+	require.True(t, ok(op(first, "1", 1, 2), op(scan, "0:5", 3, 9), op(remove, "1", 3, 9), op(second, "1", 4, 5),
+		op(scan, "0:5 1:6", 6, 7), op(scan, "1:6", 10, 11)), "a deletion that does not see a new row")
+	require.False(t, ok(op(first, "1", 1, 2), op(second, "1", 3, 4), op(scan, "0:5", 5, 9), op(remove, "1", 5, 9)),
+		"a deletion that does not see an old row")
+	require.False(t, ok(op(first, "1", 1, 2), op(scan, "0:5", 3, 9), op(remove, "1", 3, 9), op(scan, "0:5", 10, 11)),
+		"a deletion that did nothing")
+	again := statement{what: "put", values: cells{4}}
+	require.False(t, ok(op(first, "1", 1, 2), op(scan, "0:5", 3, 9), op(remove, "1", 3, 9), op(again, "1", 4, 5),
+		op(scan, "0:4", 6, 7), op(scan, "", 10, 11)), "a deletion of a row that changed meanwhile")
 }
 
 func open(t *testing.T, kind string) *gpusql.DB {
@@ -198,8 +235,12 @@ func statementHistory(t *testing.T, db *gpusql.DB, seed int) []porcupine.Operati
 			for range steps {
 				s := randomStatement(r)
 				from := time.Since(start).Nanoseconds()
-				out := run(t, db, base, s)
-				parts[c] = append(parts[c], porcupine.Operation{ClientId: c, Input: s, Output: out, Call: from, Return: time.Since(start).Nanoseconds()})
+				ops := run(t, db, base, s)
+				to := time.Since(start).Nanoseconds()
+				for _, op := range ops {
+					op.ClientId, op.Call, op.Return = c, from, to
+					parts[c] = append(parts[c], op)
+				}
 			}
 		})
 	}
@@ -226,32 +267,60 @@ func randomStatement(r *rand.Rand) statement {
 	return s
 }
 
-// run runs a statement and gives its answer as the model writes it.
-func run(t *testing.T, db *gpusql.DB, base int, s statement) string {
+// run runs a statement and gives it as operations, answers as the model writes them.
+func run(t *testing.T, db *gpusql.DB, base int, s statement) []porcupine.Operation {
 	ctx := context.Background()
-	var out []string
-	if s.what == "put" || s.what == "delete" || s.what == "add" {
+	answer := func(s statement, out string) porcupine.Operation { return porcupine.Operation{Input: s, Output: out} }
+	failed := func(err error) []porcupine.Operation {
+		assert.Contains(t, []string{codeSerialization, "23505"}, stateOf(err), "%v", err)
+		return []porcupine.Operation{answer(s, conflict)}
+	}
+	if s.what == "put" {
 		r, err := db.Exec(ctx, s.text(base))
 		if err != nil {
-			assert.Contains(t, []string{codeSerialization, "23505"}, stateOf(err), "%v", err)
-			return conflict
+			return failed(err)
 		}
-		return fmt.Sprint(r.RowsAffected)
+		return []porcupine.Operation{answer(s, fmt.Sprint(r.RowsAffected))}
 	}
-	rows, err := db.Query(ctx, s.text(base))
-	if !assert.NoError(t, err) {
-		return err.Error()
+	found, err := query(ctx, db, s.text(base))
+	if err != nil {
+		return failed(err)
+	}
+	if s.what == "count" {
+		return []porcupine.Operation{answer(s, fmt.Sprint(found[0][0]))}
+	}
+	if s.what == "delete" || s.what == "add" { // no order was asked for
+		slices.SortFunc(found, func(a, b [2]int) int { return a[0] - b[0] })
+	}
+	var out []string
+	for _, row := range found {
+		k, v := row[0]-base, row[1]-base*1000
+		out = append(out, fmt.Sprintf("%d:%d", k, v))
+		s.values[k] = v
+	}
+	text := strings.Join(out, " ")
+	if s.what == "delete" || s.what == "add" {
+		scan := statement{what: "scan", lo: s.lo, hi: s.hi}
+		return []porcupine.Operation{answer(scan, text), answer(s, fmt.Sprint(len(found)))}
+	}
+	return []porcupine.Operation{answer(s, text)}
+}
+
+// query gives the rows of a query of one or two columns.
+func query(ctx context.Context, db *gpusql.DB, text string) ([][2]int, error) {
+	rows, err := db.Query(ctx, text)
+	if err != nil {
+		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // the error is asked for
+	var out [][2]int
 	for rows.Next() {
-		var k, v int
-		if s.what == "count" {
-			assert.NoError(t, rows.Scan(&k))
-			return fmt.Sprint(k)
+		var row [2]int
+		into := []any{&row[0], &row[1]}
+		if err := rows.Scan(into[:len(rows.Columns())]...); err != nil {
+			return nil, err
 		}
-		assert.NoError(t, rows.Scan(&k, &v))
-		out = append(out, fmt.Sprintf("%d:%d", k-base, v-base*1000))
+		out = append(out, row)
 	}
-	assert.NoError(t, rows.Err())
-	return strings.Join(out, " ")
+	return out, rows.Err()
 }
