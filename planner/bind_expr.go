@@ -98,7 +98,7 @@ func (b *binder) unary(s *scope, e *parser.Unary) Expr {
 	case "NOT":
 		return &Not{b.truth(x, "NOT", e.X.Start())}
 	case "-":
-		if c, ok := x.(*Const); ok && c.Value.Type.Kind.IsInteger() && !c.Value.Null && c.Value.I > 0 {
+		if c, ok := x.(*Const); ok && c.Value.Type.Kind.IsInteger() && !c.Value.Type.Kind.IsUnsigned() && !c.Value.Null && c.Value.I > 0 {
 			d := c.Value
 			d.I = -d.I
 			return &Const{d}
