@@ -2,6 +2,7 @@ package gpusql
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/gpusql/gpusql/catalog"
@@ -78,9 +79,9 @@ func (db *DB) Close() error {
 	for _, c := range conns {
 		c.Close() //nolint:errcheck // closing a connection rolls back, which does not fail
 	}
-	db.store.Close()
+	swept := db.store.Close()
 	db.memory.Close()
-	return db.devices.close()
+	return errors.Join(swept, db.devices.close())
 }
 
 // Conn makes a connection: a session with settings and transactions of its own.

@@ -7,6 +7,7 @@ import (
 	exe "os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -112,7 +113,7 @@ func TestShowResident(t *testing.T) {
 	require.NoError(t, rows.Err())
 	require.Equal(t, []string{"t 0 k 5000 false", "t 1 k 200 false", "u 0 name 800 false"}, got)
 	run(t, c, "DROP TABLE t")
-	require.Len(t, all(t, c, show), 1)
+	require.Eventually(t, func() bool { return len(all(t, c, show)) == 1 }, time.Minute, time.Millisecond)
 	run(t, c, "INSERT INTO u VALUES (1, 'one more')")
 	require.Equal(t, []string{"801"}, all(t, c, "SELECT count(name) FROM u"))
 	require.Len(t, all(t, c, show), 1)

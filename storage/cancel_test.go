@@ -101,7 +101,7 @@ func TestCancel(t *testing.T) {
 		require.NoError(t, x.Commit())
 		t.Run(name, func(t *testing.T) { cancelled(t, d, dev, tab, work, most) })
 	}
-	d.Close()
+	require.NoError(t, d.Close())
 	require.NoError(t, cpu.Close())
 }
 

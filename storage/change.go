@@ -20,10 +20,7 @@ const bulkRows = 4096
 // the first row; the others follow. Nothing is changed when it fails. Of large
 // batches the uniqueness is checked by End.
 func (s *Statement) Insert(ctx context.Context, _ device.Stream, t *catalog.Table, b *arrow.Batch) (int64, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	d, err := s.data(t)
+	d, err := s.changes(ctx, t)
 	if err != nil || b.Rows == 0 {
 		return 0, err
 	}
@@ -37,6 +34,19 @@ func (s *Statement) Insert(ctx context.Context, _ device.Stream, t *catalog.Tabl
 		return 0, err
 	}
 	return span.FirstRow(), nil
+}
+
+// changes is the storage of a table that is about to be changed. Whoever changes
+// things waits for the sweep of what earlier changes left: the memory that they
+// need may be there, and sweeps keep up.
+func (s *Statement) changes(ctx context.Context, t *catalog.Table) (*table, error) {
+	if err := s.tx.store.Settle(ctx); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return s.data(t)
 }
 
 // append adds rows and, unless they are many, their index entries. What it did
@@ -100,7 +110,7 @@ func checkNotNull(t *catalog.Table, b *arrow.Batch) error {
 
 // Delete removes rows by id, and returns how many were there.
 func (s *Statement) Delete(ctx context.Context, _ device.Stream, t *catalog.Table, rows []int64) (int64, error) {
-	d, err := s.data(t)
+	d, err := s.changes(ctx, t)
 	if err != nil {
 		return 0, err
 	}
@@ -161,7 +171,7 @@ func (s *Statement) remove(ctx context.Context, d *table, t *catalog.Table, rows
 // Update replaces rows[i] by row i of b. A row that is not there any more, or
 // was given before, is passed over.
 func (s *Statement) Update(ctx context.Context, _ device.Stream, t *catalog.Table, rows []int64, b *arrow.Batch) (int64, error) {
-	d, err := s.data(t)
+	d, err := s.changes(ctx, t)
 	if err != nil || b.Rows == 0 {
 		return 0, err
 	}
@@ -262,26 +272,35 @@ func (c *deleted) Undo() {
 // several, so that waiting for more makes each of them cheaper.
 const fadingPart = 16
 
+// forgetRows is how many rows' entries go while nobody else may change the table.
+const forgetRows = 1 << 14
+
 // forget deletes the index entries of rows that no one can see, and gives back
 // segments of nothing else; both when there are enough of them.
 func (t *table) forget(rows []int64, horizon uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.fading = append(t.fading, rows...)
 	total := 0
 	for _, s := range t.rows.Segments() {
 		total += s.Rows()
 	}
+	t.fading = append(t.fading, rows...)
 	if len(t.fading)*fadingPart < total {
 		return
 	}
 	rows, t.fading = t.fading, nil
 	slices.Sort(rows) // neighbours in memory, and one span
-	spans := t.spansOf(rows)
-	for _, x := range t.list() {
-		x.erase(spans)
+	for part := range slices.Chunk(rows, forgetRows) {
+		t.mu.Lock()
+		if all := t.list(); len(all) > 0 {
+			spans := t.spansOf(part)
+			for _, x := range all {
+				x.erase(spans)
+			}
+		}
+		t.mu.Unlock()
 	}
+	t.mu.Lock()
 	gone := t.rows.DropDead(horizon)
+	t.mu.Unlock()
 	if len(gone) == 0 {
 		return
 	}

@@ -60,7 +60,7 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			faulty.Sweep(t, dev, func(fd device.Device) error {
 				d = &db{t, dev, storage.Open(fd, options(fd, 64))}
-				defer d.Close()
+				defer func() { require.NoError(t, d.Close()) }()
 				fail := fd.(*faulty.Device)
 				at := fail.FailingAt()
 				fail.FailAt(0)
@@ -102,7 +102,7 @@ func TestMemoryLimit(t *testing.T) {
 	scope := device.NewScope(dev, device.ScopeOptions{Name: "database", Limit: 256 << 10, Setting: "memory_limit"})
 	defer scope.Close()
 	s := storage.Open(scope, options(dev, 0))
-	defer s.Close()
+	defer func() { require.NoError(t, s.Close()) }()
 	d := &db{t, dev, s}
 	tab := d.table("t", primary())
 	var err error
@@ -125,5 +125,6 @@ func TestMemoryLimit(t *testing.T) {
 	x := d.Begin()
 	require.NoError(t, x.DropTable(ctx, "", "t", storage.KeepThem))
 	require.NoError(t, x.Commit())
+	require.NoError(t, s.Settle(ctx))
 	require.Zero(t, s.Bytes())
 }

@@ -51,8 +51,13 @@ func Open(m device.Allocator, o Options) *Store {
 	return s
 }
 
+// Settle waits until what nobody can see any more is given back. An error says
+// that doing so went wrong.
+func (s *Store) Settle(ctx context.Context) error { return s.manager.Settle(ctx) }
+
 // Close gives all memory back. No transaction may be running.
-func (s *Store) Close() {
+func (s *Store) Close() error {
+	err := s.Settle(context.Background())
 	s.mu.Lock()
 	all := s.tables
 	s.tables = map[*table]struct{}{}
@@ -61,6 +66,7 @@ func (s *Store) Close() {
 		t.close()
 	}
 	s.memory.Close()
+	return err
 }
 
 // Bytes is the memory that tables and indexes hold.

@@ -35,7 +35,7 @@ type db struct {
 func open(t testing.TB, segmentRows int) *db {
 	d := devicetest.CPU(t)
 	s := storage.Open(d, options(d, segmentRows))
-	t.Cleanup(s.Close)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return &db{t, d, s}
 }
 
@@ -352,6 +352,7 @@ func TestDefinitionsAreTransactional(t *testing.T) {
 	require.NoError(t, x.DropIndex(ctx, "", "t2_cc_idx"))
 	require.NoError(t, x.DropTable(ctx, "", "t2", storage.KeepThem))
 	require.NoError(t, x.Commit())
+	require.NoError(t, d.Settle(ctx))
 	require.Zero(t, d.Bytes())
 }
 

@@ -16,7 +16,7 @@ type table struct {
 	store   *Store
 	rows    *arrow.Table
 	mu      sync.Mutex // held by whoever changes rows together with entries
-	fading  []int64    // rows that no one can see, with entries; mu
+	fading  []int64    // rows that no one can see, with entries; the sweeper's
 	indexes atomic.Pointer[[]*tableIndex]
 	cached  atomic.Pointer[cachedStats]
 	since   atomic.Uint64 // the version that it was made with; 0: not committed

@@ -5,7 +5,8 @@
 //	              │                                └─ Rollback: Change.Undo, last first
 //	              └─ keeps the horizon at its Version until it ends
 //
-//	Retire(version, f): f runs when no transaction reads below version
+//	RetireAt(version, f): f runs when no transaction reads below version ┐
+//	Retire(f): f runs when the transactions of now have ended            ┴─▶ the sweeper
 //
 // Invariants:
 //
@@ -16,5 +17,8 @@
 //     (a statement failed) or all of them.
 //  4. The horizon is the least version that any transaction reads at; what was
 //     retired at a version at or below it is out of every reader's sight.
-//  5. A transaction belongs to one goroutine at a time.
+//  5. What is retired runs in the order in which it fell due, on a goroutine of
+//     the manager's own: whoever ends a transaction does not wait for it, a
+//     cancelled query least of all. Settle waits.
+//  6. A transaction belongs to one goroutine at a time.
 package txn

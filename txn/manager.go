@@ -1,7 +1,10 @@
 package txn
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -13,9 +16,12 @@ type Manager struct {
 	nextID  uint64
 	first   *Tx // the running transactions, oldest first
 	last    *Tx
-	retired []retired // by version
-	leaving []leaving // by transaction
-	swept   uint64    // the greatest horizon so far: nothing below it is complete
+	retired []retired     // by version
+	leaving []leaving     // by transaction
+	swept   uint64        // the greatest horizon so far: nothing below it is complete
+	due     []func()      // that the sweeper runs
+	sweeps  chan struct{} // closed when the sweeper of now has ended; nil: there is none
+	failed  error         // of the first sweep that panicked
 	retain  time.Duration
 	marks   []mark // when versions became current, oldest first; never empty
 }
@@ -132,11 +138,8 @@ func (t *Tx) Commit() (uint64, error) {
 		m.clock = version
 		m.marks = append(m.marks, mark{version, max(time.Now().UnixMicro(), m.marks[len(m.marks)-1].at)})
 	}
-	due := t.end()
+	t.end()
 	m.mu.Unlock()
-	for _, f := range due {
-		f()
-	}
 	return version, nil
 }
 
@@ -148,15 +151,12 @@ func (t *Tx) Rollback() {
 	}
 	t.UndoTo(0)
 	t.m.mu.Lock()
-	due := t.end()
+	t.end()
 	t.m.mu.Unlock()
-	for _, f := range due {
-		f()
-	}
 }
 
-// end takes t out of the list, and returns what is due now. m.mu is held.
-func (t *Tx) end() []func() {
+// end takes t out of the list, and gives the sweeper what is due now. m.mu is held.
+func (t *Tx) end() {
 	m := t.m
 	t.done, t.log = true, nil
 	if t.prev != nil {
@@ -169,28 +169,81 @@ func (t *Tx) end() []func() {
 	} else {
 		m.last = t.prev
 	}
-	return m.due()
+	m.sweep()
 }
 
-// due takes out what is retired at or below the horizon, and what waits for
-// transactions that have ended. m.mu is held.
-func (m *Manager) due() []func() {
+// sweep gives the sweeper what is retired at or below the horizon, and what waits
+// for transactions that have ended. m.mu is held.
+func (m *Manager) sweep() {
 	h := m.horizon()
 	m.swept = max(m.swept, h)
 	n := 0
 	for n < len(m.retired) && m.retired[n].version <= h {
 		n++
 	}
-	var due []func()
 	for _, r := range m.retired[:n] {
-		due = append(due, r.f)
+		m.due = append(m.due, r.f)
 	}
 	m.retired = m.retired[n:]
 	for len(m.leaving) > 0 && (m.first == nil || m.first.id > m.leaving[0].id) {
-		due = append(due, m.leaving[0].f)
+		m.due = append(m.due, m.leaving[0].f)
 		m.leaving = m.leaving[1:]
 	}
-	return due
+	if len(m.due) > 0 && m.sweeps == nil {
+		m.sweeps = make(chan struct{})
+		go m.sweeper()
+	}
+}
+
+// sweeper runs what is due, one after the other, until nothing is.
+func (m *Manager) sweeper() {
+	for {
+		m.mu.Lock()
+		due := m.due
+		m.due = nil
+		if len(due) == 0 {
+			close(m.sweeps)
+			m.sweeps = nil
+			m.mu.Unlock()
+			return
+		}
+		m.mu.Unlock()
+		for _, f := range due {
+			m.run(f)
+		}
+	}
+}
+
+// run runs f. Nobody waits for it whom a panic could reach: Settle tells.
+func (m *Manager) run(f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			if m.failed == nil {
+				m.failed = fmt.Errorf("txn: sweeping: %v\n%s", p, debug.Stack())
+			}
+		}
+	}()
+	f()
+}
+
+// Settle waits until nothing is due, or for the end of ctx. It fails, too, when
+// work that was due has panicked.
+func (m *Manager) Settle(ctx context.Context) error {
+	for {
+		m.mu.Lock()
+		sweeps, failed := m.sweeps, m.failed
+		m.mu.Unlock()
+		if sweeps == nil {
+			return failed
+		}
+		select {
+		case <-sweeps:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 func (m *Manager) horizon() uint64 {
@@ -220,21 +273,16 @@ func (m *Manager) Clock() uint64 {
 	return m.clock
 }
 
-// RetireAt runs f when no transaction reads below version, at the end of some
-// transaction. Only a Change's Commit may call it, with the version it got.
+// RetireAt has the sweeper run f when no transaction reads below version. Only a Change's Commit may call it, with the version it got.
 func (t *Tx) RetireAt(version uint64, f func()) {
 	m := t.m // m.mu is held
 	m.retired = append(m.retired, retired{version, f})
 }
 
-// Retire runs f when the transactions of now have ended; at once if there is none.
+// Retire has the sweeper run f when the transactions of now have ended.
 func (m *Manager) Retire(f func()) {
 	m.mu.Lock()
-	if m.first == nil {
-		m.mu.Unlock()
-		f()
-		return
-	}
+	defer m.mu.Unlock()
 	m.leaving = append(m.leaving, leaving{m.nextID, f})
-	m.mu.Unlock()
+	m.sweep()
 }

@@ -1,6 +1,7 @@
 package txn_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -71,6 +72,7 @@ func TestRetiredWaitsForReaders(t *testing.T) {
 	require.Equal(t, uint64(1), m.Horizon())
 	require.False(t, done)
 	old.Rollback()
+	settle(t, m)
 	require.True(t, done, "young reads at the new version")
 	require.Equal(t, uint64(2), m.Horizon())
 
@@ -79,11 +81,47 @@ func TestRetiredWaitsForReaders(t *testing.T) {
 	later := m.Begin()
 	require.False(t, left)
 	young.Rollback()
+	settle(t, m)
 	require.True(t, left)
 	later.Rollback()
 	left = false
 	m.Retire(func() { left = true })
+	settle(t, m)
 	require.True(t, left, "nobody is there")
+}
+
+func settle(t *testing.T, m *txn.Manager) {
+	t.Helper()
+	require.NoError(t, m.Settle(context.Background()))
+}
+
+// TestNobodyWaitsForSweeps: but for who settles, as long as he wants to.
+func TestNobodyWaitsForSweeps(t *testing.T) {
+	m := txn.NewManager()
+	held, ran := make(chan struct{}), []string{}
+	x := m.Begin()
+	m.Retire(func() { <-held; ran = append(ran, "a") })
+	x.Rollback()
+	y := m.Begin()
+	m.Retire(func() { ran = append(ran, "b"); m.Retire(func() { ran = append(ran, "c") }) })
+	_, err := y.Commit()
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.ErrorIs(t, m.Settle(ctx), context.Canceled)
+	close(held)
+	settle(t, m)
+	require.Equal(t, []string{"a", "b", "c"}, ran)
+}
+
+// TestSweepThatPanics: who settles is told, and the sweeps go on.
+func TestSweepThatPanics(t *testing.T) {
+	m := txn.NewManager()
+	done := false
+	m.Retire(func() { panic("lost") })
+	m.Retire(func() { done = true })
+	require.ErrorContains(t, m.Settle(context.Background()), "lost")
+	require.True(t, done)
 }
 
 func TestManyTransactions(t *testing.T) {
@@ -109,6 +147,7 @@ func TestManyTransactions(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	settle(t, m)
 	require.Zero(t, live)
 	require.Equal(t, uint64(601), m.Horizon())
 }

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ func TestRetain(t *testing.T) {
 	m.Retain(time.Hour)
 	commit()
 	commit()
+	require.NoError(t, m.Settle(context.Background()))
 	require.Empty(t, swept, "version 1 can be asked for")
 	require.EqualValues(t, 1, m.Horizon())
 	tx := m.Begin()
@@ -34,9 +36,11 @@ func TestRetain(t *testing.T) {
 	require.Equal(t, OutsideError{4, 1, 3}, *outside)
 	m.Retain(0)
 	commit()
+	require.NoError(t, m.Settle(context.Background()))
 	require.Equal(t, []uint64{2}, swept, "version 2 is pinned")
 	require.ErrorAs(t, tx.Pin(1), &outside)
 	tx.Rollback()
+	require.NoError(t, m.Settle(context.Background()))
 	require.Equal(t, []uint64{2, 3, 4}, swept)
 	v, ok := m.VersionAt(time.Now().UnixMicro())
 	require.True(t, ok)

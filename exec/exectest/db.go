@@ -38,7 +38,7 @@ func Open(t testing.TB) *DB {
 	d := device.NewCPU(device.CPUOptions{Streams: 2})
 	db := &DB{T: t, CPU: d, Dev: d, Store: storage.Open(d, storage.Options{Device: d, Kinds: []index.Kind{btree.Kind()}, SegmentRows: 128})}
 	t.Cleanup(func() {
-		db.Store.Close()
+		require.NoError(t, db.Store.Close())
 		require.NoError(t, d.Close())
 	})
 	return db
