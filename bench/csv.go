@@ -52,7 +52,7 @@ func (c *config) csv(ctx context.Context) error {
 			"max(l_extendedprice), max(l_discount), max(l_tax), max(l_returnflag), max(l_linestatus), max(l_shipdate), " +
 			"max(l_commitdate), max(l_receiptdate), max(l_shipinstruct), max(l_shipmode), max(l_comment) FROM '%s'"},
 	} {
-		times, err := c.compare(ctx, dbs, fmt.Sprintf(q.text, path), nil)
+		times, err := c.compare(ctx, dbs, fmt.Sprintf(q.text, path), query, nil)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}
@@ -94,14 +94,14 @@ func (c *config) loadCSV(ctx context.Context, dbs []*sql.DB, path string) ([]tim
 			if run > 0 {
 				continue
 			}
-			rows, err := query(ctx, db, "SELECT count(*), sum(l_orderkey), sum(l_quantity), sum(l_extendedprice), max(l_comment), min(l_shipdate), max(l_receiptdate), sum(length(l_comment)) FROM lineitem")
+			got, err := query(ctx, db, "SELECT count(*), sum(l_orderkey), sum(l_quantity), sum(l_extendedprice), max(l_comment), min(l_shipdate), max(l_receiptdate), sum(length(l_comment)) FROM lineitem")
 			if err != nil {
 				return nil, err
 			}
 			if i == 0 {
-				first = rows
+				first = got.rows
 			}
-			if err := equal(first, rows); err != nil {
+			if err := equal(first, got.rows); err != nil {
 				return nil, fmt.Errorf("%s and %s disagree: %w", c.engines[0].name, c.engines[i].name, err)
 			}
 		}

@@ -3,6 +3,9 @@
 //
 //	go run . tpch  -sf 1        the 22 queries of TPC-H
 //	go run . tpcds -sf 1        50 queries of TPC-DS
+//	go run . hits -rows 10e6    43 queries of web analytics over one table
+//	go run . groupby -rows 10e6 the group-by queries of db-benchmark
+//	go run . join -rows 10e6    its joins
 //	go run . point -rows 10e6   SELECT 1 and a prepared lookup by primary key
 //	go run . scan  -sf 1        a scan of a Parquet file
 //	go run . cancel -rows 5e6   how soon a cancelled query of gpusql's ends

@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -121,8 +122,15 @@ func sqliteDialect(q string) string {
 	return columns.ReplaceAllString(q, "count(o_orderkey) AS c_count$1 AS c_orders")
 }
 
-// query runs a query to its end and gives the rows as text.
-func query(ctx context.Context, db *sql.DB, q string) ([][]string, error) {
+// An answer is rows as text, and how long they took to come.
+type answer struct {
+	rows [][]string
+	took time.Duration
+}
+
+// query runs a query to its end.
+func query(ctx context.Context, db *sql.DB, q string) (*answer, error) {
+	start := time.Now()
 	rows, err := db.QueryContext(ctx, q)
 	if err != nil {
 		return nil, err
@@ -147,7 +155,7 @@ func query(ctx context.Context, db *sql.DB, q string) ([][]string, error) {
 		}
 		out = append(out, row)
 	}
-	return out, rows.Err()
+	return &answer{out, time.Since(start)}, rows.Err()
 }
 
 func cellText(v any) string {

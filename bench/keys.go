@@ -134,7 +134,11 @@ func (c *config) keysOf(ctx context.Context, e *engine, kind string, tasks []key
 // do runs a task's statement and gives its rows, or the number of those it changed.
 func (t *keyTask) do(ctx context.Context, db *sql.DB, q string) ([][]string, error) {
 	if t.rows {
-		return query(ctx, db, q)
+		got, err := query(ctx, db, q)
+		if err != nil {
+			return nil, err
+		}
+		return got.rows, nil
 	}
 	r, err := db.ExecContext(ctx, q)
 	if err != nil {

@@ -21,12 +21,12 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: bench tpch|tpcds|point|scan|csv|append|cancel|index|keys [flags]")
+		return fmt.Errorf("usage: bench tpch|tpcds|hits|groupby|join|point|scan|csv|append|cancel|index|keys [flags]")
 	}
 	fs := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	var c config
 	fs.Float64Var(&c.scale, "sf", 1, "the scale factor of TPC-H or TPC-DS")
-	fs.Float64Var(&c.rows, "rows", 10e6, "rows of the tables of point and cancel, keys of index")
+	fs.Float64Var(&c.rows, "rows", 10e6, "rows of the tables of hits, groupby, join, point and cancel, keys of index")
 	fs.IntVar(&c.runs, "runs", 5, "counted runs of a query; the median is taken")
 	names := fs.String("engines", "gpusql,duckdb,sqlite", "engines, the first compared with the others")
 	only := fs.String("q", "", "only these queries, as 1,6")
@@ -48,9 +48,15 @@ func run(ctx context.Context, args []string) error {
 	fmt.Printf("%s/%s, %d cores, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	switch args[0] {
 	case "tpch":
-		return c.suite(ctx, tpchSuite())
+		return c.suite(ctx, tpchSuite(), c.scale)
 	case "tpcds":
-		return c.suite(ctx, tpcdsSuite())
+		return c.suite(ctx, tpcdsSuite(), c.scale)
+	case "hits":
+		return c.suite(ctx, hitsSuite(), c.rows)
+	case "groupby":
+		return c.suite(ctx, groupBySuite(), c.rows)
+	case "join":
+		return c.suite(ctx, joinSuite(), c.rows)
 	case "point":
 		return c.point(ctx)
 	case "scan":

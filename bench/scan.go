@@ -49,7 +49,7 @@ func (c *config) scan(ctx context.Context) error {
 		if len(c.only) > 0 && !slices.Contains(c.only, strconv.Itoa(i+1)) {
 			continue
 		}
-		times, err := c.compare(ctx, dbs, fmt.Sprintf(q.text, paths["lineitem"]), profile)
+		times, err := c.compare(ctx, dbs, fmt.Sprintf(q.text, paths["lineitem"]), query, profile)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,14 +30,16 @@ type table struct {
 
 // A suite is queries over generated tables.
 type suite struct {
-	name     string // of its folder in shared/sql
+	queries  string // a folder of them or a file in shared/sql
+	texts    string // the queries themselves, where they are ours
 	data     string // what the names of its folders of files begin with
 	tables   []table
 	generate func(scale float64, to func(table string, rec arrow.RecordBatch) error) error
+	ask      func(ctx context.Context, db *sql.DB, text string) (*answer, error)
 }
 
 func tpchSuite() *suite {
-	s := &suite{name: "tpch", data: "sf", generate: func(scale float64, to func(string, arrow.RecordBatch) error) error {
+	s := &suite{queries: "tpch/queries", data: "sf", ask: query, generate: func(scale float64, to func(string, arrow.RecordBatch) error) error {
 		return tpch.Generate(scale, tpch.Compact, func(t *tpch.Table, rec arrow.RecordBatch) error { return to(t.Name, rec) })
 	}}
 	for _, t := range tpch.Tables {
@@ -46,7 +49,7 @@ func tpchSuite() *suite {
 }
 
 func tpcdsSuite() *suite {
-	s := &suite{name: "tpcds", data: "tpcds-sf", generate: func(scale float64, to func(string, arrow.RecordBatch) error) error {
+	s := &suite{queries: "tpcds/queries", data: "tpcds-sf", ask: query, generate: func(scale float64, to func(string, arrow.RecordBatch) error) error {
 		return tpcds.Generate(scale, func(t *tpcds.Table, rec arrow.RecordBatch) error { return to(t.Name, rec) })
 	}}
 	for _, t := range tpcds.Tables {
@@ -55,42 +58,72 @@ func tpcdsSuite() *suite {
 	return s
 }
 
-// queries are the texts in a folder, by their numbers.
-func queries(folder string, only []string) (numbers []string, texts map[string]string, err error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.sql"))
+// A text is a query and what it is called.
+type text struct{ name, sql string }
+
+// queriesOf are the texts of a suite: those it has itself, or of a file, or the
+// files of a folder, by their numbers.
+func (c *config) queriesOf(s *suite) ([]text, error) {
+	path := c.queries
+	if path == "" {
+		path = filepath.Join("..", "..", "shared", "sql", s.queries)
+	}
+	var all []text
+	var err error
+	switch {
+	case s.texts != "":
+		all = split(s.texts)
+	case strings.HasSuffix(path, ".sql"):
+		var b []byte
+		b, err = os.ReadFile(path)
+		all = split(string(b))
+	default:
+		all, err = folder(path)
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	texts = map[string]string{}
-	for _, f := range files { // in order of their names
-		n := strings.TrimLeft(strings.TrimSuffix(filepath.Base(f), ".sql"), "q0")
-		if len(only) > 0 && !slices.Contains(only, n) {
-			continue
-		}
-		text, err := os.ReadFile(f)
+	if len(c.only) > 0 {
+		all = slices.DeleteFunc(all, func(t text) bool { return !slices.Contains(c.only, t.name) })
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no queries in %s", path)
+	}
+	return all, nil
+}
+
+// folder reads the files of a folder, in order of their names.
+func folder(path string) ([]text, error) {
+	files, err := filepath.Glob(filepath.Join(path, "*.sql"))
+	var all []text
+	for _, f := range files {
+		b, err := os.ReadFile(f)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		numbers = append(numbers, n)
-		texts[n] = string(text)
+		all = append(all, text{strings.TrimLeft(strings.TrimSuffix(filepath.Base(f), ".sql"), "q0"), string(b)})
 	}
-	if len(numbers) == 0 {
-		return nil, nil, fmt.Errorf("no queries in %s", folder)
+	return all, err
+}
+
+// split cuts a text into its queries, each ended by a semicolon and a line's end.
+func split(s string) []text {
+	var all []text
+	for _, q := range strings.Split(s+"\n", ";\n") {
+		if q = strings.TrimSpace(q); q != "" {
+			all = append(all, text{strconv.Itoa(len(all) + 1), q})
+		}
 	}
-	return numbers, texts, nil
+	return all
 }
 
 // suite runs the queries of a suite on every engine in turn.
-func (c *config) suite(ctx context.Context, s *suite) error {
-	folder := c.queries
-	if folder == "" {
-		folder = filepath.Join("..", "..", "shared", "sql", s.name, "queries")
-	}
-	numbers, texts, err := queries(folder, c.only)
+func (c *config) suite(ctx context.Context, s *suite, scale float64) error {
+	texts, err := c.queriesOf(s)
 	if err != nil {
 		return err
 	}
-	paths, err := s.parquet(c.scale)
+	paths, err := s.parquet(scale)
 	if err != nil {
 		return err
 	}
@@ -118,13 +151,13 @@ func (c *config) suite(ctx context.Context, s *suite) error {
 	fmt.Println(head)
 	logs := make([]float64, len(c.engines))
 	done := 0
-	for _, q := range numbers {
-		times, err := c.compare(ctx, dbs, texts[q], profile)
+	for _, q := range texts {
+		times, err := c.compare(ctx, dbs, q.sql, s.ask, profile)
 		if err != nil {
-			fmt.Printf("Q%-4s %v\n", q, err)
+			fmt.Printf("Q%-4s %v\n", q.name, err)
 			continue
 		}
-		line := fmt.Sprintf("Q%-4s", q)
+		line := fmt.Sprintf("Q%-4s", q.name)
 		for _, t := range times {
 			line += fmt.Sprintf("%12s", t.Round(10*time.Microsecond))
 		}
@@ -170,7 +203,7 @@ func (e *engine) open(ctx context.Context, s *suite, paths map[string]string) (*
 
 // compare runs a query on every engine, turn by turn, and gives the medians.
 // An engine that takes over ten seconds runs once.
-func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, profile *os.File) ([]time.Duration, error) {
+func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, ask func(context.Context, *sql.DB, string) (*answer, error), profile *os.File) ([]time.Duration, error) {
 	times := make([][]time.Duration, len(dbs))
 	var first [][]string
 	for run := 0; run <= c.runs; run++ { // the first is the warm-up, whose answer counts
@@ -183,9 +216,7 @@ func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, profil
 					return nil, err
 				}
 			}
-			start := time.Now()
-			rows, err := query(ctx, db, c.engines[i].dialect(text))
-			took := time.Since(start)
+			got, err := ask(ctx, db, c.engines[i].dialect(text))
 			if profile != nil && i == 0 && run > 0 {
 				pprof.StopCPUProfile()
 			}
@@ -193,12 +224,12 @@ func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, profil
 				return nil, fmt.Errorf("%s: %w", c.engines[i].name, err)
 			}
 			if i == 0 && run == 0 {
-				first = rows
+				first = got.rows
 			}
-			if err := c.agree(ctx, []*sql.DB{dbs[0], db}, i, text, first, rows); err != nil {
+			if err := c.agree(ctx, []*sql.DB{dbs[0], db}, i, text, first, got.rows); err != nil {
 				return nil, fmt.Errorf("%s and %s disagree: %w", c.engines[0].name, c.engines[i].name, err)
 			}
-			times[i] = append(times[i], took)
+			times[i] = append(times[i], got.took)
 		}
 	}
 	medians := make([]time.Duration, len(dbs))
@@ -224,11 +255,11 @@ func (c *config) agree(ctx context.Context, dbs []*sql.DB, i int, text string, f
 	if err == nil || whole == text || len(first) != len(rows) {
 		return err
 	}
-	var answers [2][][]string
+	var answers [2]*answer
 	for j, e := range []*engine{c.engines[0], c.engines[i]} {
 		if answers[j], err = query(ctx, dbs[j], e.dialect(whole)); err != nil {
 			return fmt.Errorf("without its LIMIT: %w", err)
 		}
 	}
-	return equal(answers[0], answers[1])
+	return equal(answers[0].rows, answers[1].rows)
 }
