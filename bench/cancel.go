@@ -138,7 +138,7 @@ func cancelAfter(ctx context.Context, db *gpusql.DB, q cancelQuery, after time.D
 	var used time.Duration
 	done := make(chan struct{})
 	timer := time.AfterFunc(after, func() {
-		at, used = time.Now(), cpuTime()
+		at, used = time.Now(), processorTime()
 		cancel()
 		close(done)
 	})
@@ -149,7 +149,7 @@ func cancelAfter(ctx context.Context, db *gpusql.DB, q cancelQuery, after time.D
 		}
 		err = rows.Close()
 	}
-	end, worked := time.Now(), cpuTime()
+	end, worked := time.Now(), processorTime()
 	if !timer.Stop() {
 		<-done
 		t.late, t.work = end.Sub(at), worked-used

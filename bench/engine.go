@@ -122,15 +122,16 @@ func sqliteDialect(q string) string {
 	return columns.ReplaceAllString(q, "count(o_orderkey) AS c_count$1 AS c_orders")
 }
 
-// An answer is rows as text, and how long they took to come.
+// An answer is rows as text, how long they took to come, and how long all
+// cores worked meanwhile.
 type answer struct {
-	rows [][]string
-	took time.Duration
+	rows       [][]string
+	took, used time.Duration
 }
 
 // query runs a query to its end.
 func query(ctx context.Context, db *sql.DB, q string) (*answer, error) {
-	start := time.Now()
+	start, used := time.Now(), processorTime()
 	rows, err := db.QueryContext(ctx, q)
 	if err != nil {
 		return nil, err
@@ -155,7 +156,7 @@ func query(ctx context.Context, db *sql.DB, q string) (*answer, error) {
 		}
 		out = append(out, row)
 	}
-	return &answer{out, time.Since(start)}, rows.Err()
+	return &answer{out, time.Since(start), processorTime() - used}, rows.Err()
 }
 
 func cellText(v any) string {

@@ -32,6 +32,7 @@ func run(ctx context.Context, args []string) error {
 	only := fs.String("q", "", "only these queries, as 1,6")
 	fs.StringVar(&c.queries, "queries", "", "the folder of the query texts (default: the suite's in shared/sql)")
 	fs.StringVar(&c.profile, "cpuprofile", "", "write a profile of the first engine's counted runs")
+	fs.BoolVar(&c.cores, "cores", false, "time of all cores instead of the clock's: what others do on the machine changes it little")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -84,4 +85,5 @@ type config struct {
 	only    []string
 	queries string
 	profile string
+	cores   bool
 }

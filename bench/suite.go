@@ -229,7 +229,11 @@ func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, ask fu
 			if err := c.agree(ctx, []*sql.DB{dbs[0], db}, i, text, first, got.rows); err != nil {
 				return nil, fmt.Errorf("%s and %s disagree: %w", c.engines[0].name, c.engines[i].name, err)
 			}
-			times[i] = append(times[i], got.took)
+			took := got.took
+			if c.cores {
+				took = got.used
+			}
+			times[i] = append(times[i], took)
 		}
 	}
 	medians := make([]time.Duration, len(dbs))

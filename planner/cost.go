@@ -12,19 +12,48 @@ type costModel struct {
 	reader  catalog.Reader
 	sizes   map[Node]float64
 	columns []columnStat // by ColumnID
-	ctes    map[int]float64
+	values  map[nodeColumn]float64
+	ctes    map[int]cteSize
+}
+
+// cteSize is what is known of a With's rows.
+type cteSize struct {
+	def  Node
+	rows float64
 }
 
 func newCostModel(r catalog.Reader) *costModel {
-	return &costModel{reader: r, sizes: map[Node]float64{}}
+	return &costModel{reader: r, sizes: map[Node]float64{}, values: map[nodeColumn]float64{}, ctes: map[int]cteSize{}}
 }
 
 // costs gives the optimiser's model, made at the first call.
 func (o *optimizer) costs() *costModel {
 	if o.model == nil {
 		o.model = newCostModel(o.reader)
+		o.model.define(o.root)
 	}
 	return o.model
+}
+
+// define learns the sizes of all definitions, before what reads them.
+func (m *costModel) define(root Node) {
+	walk(root, func(n Node) bool {
+		if w, ok := n.(*With); ok {
+			m.with(w)
+		}
+		return true
+	})
+}
+
+func (m *costModel) with(n *With) {
+	c := cteSize{def: n.Def, rows: m.rows(n.Def)}
+	if n.Step != nil {
+		c.rows *= 10
+	}
+	m.ctes[n.CTE] = c
+	if n.Step != nil {
+		m.rows(n.Step)
+	}
 }
 
 func (m *costModel) column(id ColumnID) columnStat {
@@ -90,10 +119,7 @@ func (m *costModel) estimate(n Node) float64 {
 	case *Unnest:
 		return listRows * m.rows(n.Input)
 	case *CTEScan:
-		if r, ok := m.ctes[n.CTE]; ok {
-			return r
-		}
-		return defaultRows
+		return m.cteScan(n)
 	case *Filter:
 		in := m.rows(n.Input)
 		return in * m.selectivity(n.Pred)
@@ -110,7 +136,7 @@ func (m *costModel) estimate(n Node) float64 {
 	case *Aggregate:
 		return m.aggregate(n)
 	case *DistinctOn:
-		return m.groups(n.On, m.rows(n.Input))
+		return m.groups(n.On, n.Input)
 	case *Limit:
 		return limited(m.rows(n.Input), n.Limit)
 	case *TopN:
@@ -118,21 +144,28 @@ func (m *costModel) estimate(n Node) float64 {
 	case *SetOp:
 		return m.setOp(n)
 	case *With:
-		rows := m.rows(n.Def)
-		if m.ctes == nil {
-			m.ctes = map[int]float64{}
-		}
-		m.ctes[n.CTE] = rows
-		if n.Step != nil {
-			m.ctes[n.CTE] = rows * 10
-			m.rows(n.Step)
-		}
+		m.with(n)
 		return m.rows(n.Body)
 	case *Insert, *Update, *Delete, *Merge:
 		m.rows(n.Inputs()[0])
 		return 1
 	}
 	return m.rows(n.Inputs()[0]) // Sort, Window
+}
+
+func (m *costModel) cteScan(n *CTEScan) float64 {
+	c, ok := m.ctes[n.CTE]
+	if !ok {
+		return defaultRows
+	}
+	defs := c.def.Cols()
+	for i, col := range n.Columns {
+		from := defs[n.Source[i]].ID
+		s := m.column(from)
+		s.distinct = m.distinctIn(c.def, from)
+		m.setColumn(col.ID, s)
+	}
+	return c.rows
 }
 
 func (m *costModel) fileScan(n *FileScan) float64 {
@@ -241,11 +274,11 @@ func (m *costModel) joinShare(conds []Expr, l, r Node) float64 {
 			rest *= m.selectivity(c)
 			continue
 		}
-		a, b := lbase, rbase
+		x, y, a, b := l, r, lbase, rbase
 		if !exprCols(e.L).within(left) {
-			a, b = b, a
+			x, y, a, b = y, x, b, a
 		}
-		keys /= math.Max(m.distinct(e.L, a), m.distinct(e.R, b))
+		keys *= keyShare(m.distinct(e.L, a), m.distinct(e.R, b), m.valuesOf(x, e.L), m.valuesOf(y, e.R))
 		count++
 	}
 	if count > 1 { // several keys have no more values together than there are rows
@@ -285,7 +318,7 @@ func joined(k JoinKind, l, r, share float64) float64 {
 }
 
 func (m *costModel) aggregate(n *Aggregate) float64 {
-	in := m.rows(n.Input)
+	m.rows(n.Input)
 	if len(n.Groups) == 0 && n.Sets == nil {
 		return 1
 	}
@@ -295,7 +328,7 @@ func (m *costModel) aggregate(n *Aggregate) float64 {
 		}
 	}
 	if n.Sets == nil {
-		return m.groups(exprsOf(n.Groups), in)
+		return m.groups(exprsOf(n.Groups), n.Input)
 	}
 	all := 0.0
 	for _, set := range n.Sets {
@@ -303,19 +336,17 @@ func (m *costModel) aggregate(n *Aggregate) float64 {
 		for i, g := range set {
 			keys[i] = n.Groups[g].Expr
 		}
-		all += m.groups(keys, in)
+		all += m.groups(keys, n.Input)
 	}
 	return all
 }
 
-// groups is how many different keys there are in rows rows.
-func (m *costModel) groups(keys []Expr, rows float64) float64 {
+// groups is how many different keys there are in a node's rows.
+func (m *costModel) groups(keys []Expr, in Node) float64 {
+	rows := m.rows(in)
 	all := 1.0
 	for _, k := range keys {
-		d := 0.0
-		if c, ok := k.(*Col); ok {
-			d = m.column(c.ID).distinct
-		}
+		d := m.valuesOf(in, k)
 		if d == 0 {
 			d = math.Max(rows/10, 1)
 		}

@@ -34,7 +34,7 @@ func Optimize(p *Plan, r catalog.Reader, o OptimizeOptions) (*Plan, error) {
 		if rule.when != 0 && opt.seen&rule.when == 0 || !opt.enabled(rule) {
 			continue
 		}
-		opt.rule = rule.name
+		opt.rule, opt.root = rule.name, root
 		var err error
 		if root, err = rule.apply(opt, root); err != nil {
 			return nil, err
@@ -63,6 +63,7 @@ type optimizer struct {
 	next    ColumnID
 	nextCTE int
 	rule    string // the one that runs
+	root    Node   // what it was given
 	seen    trait  // what the plan holds, or may have come to hold
 	model   *costModel
 }

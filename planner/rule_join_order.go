@@ -37,7 +37,7 @@ func (o *optimizer) joinOrder(n Node) Node {
 
 // maxExact is up to how many inputs all orders are compared: three to that
 // power is how many pairs of sets there are.
-const maxExact = 10
+const maxExact = 12
 
 // reorderable reports a join that has company of the kind worth ordering.
 func reorderable(j *Join) bool { return !j.Dependent && j.Kind != Right && j.Kind != Full }
@@ -61,6 +61,7 @@ type joinInput struct {
 	join  *Join
 	needs inputSet
 	rows  float64
+	base  float64 // before filtering
 	// single: there is one row at most.
 	single bool
 }
@@ -259,6 +260,7 @@ func (g *joinGraph) measure() {
 	for i := range g.inputs {
 		in := &g.inputs[i]
 		in.rows = math.Max(g.model.rows(in.node), 1)
+		in.base = math.Max(g.model.base(in.node), 1)
 		in.single = in.kind == Inner && maxOneRow(in.node)
 	}
 	for i := range g.conds {
@@ -273,13 +275,20 @@ func (g *joinGraph) share(c *joinCond) float64 {
 	if !ok || e.Op != Eq && e.Op != NotDistinct {
 		return g.model.selectivity(c.expr)
 	}
-	most := 1.0
-	for _, side := range [2]Expr{e.L, e.R} {
-		if in := g.named(side); !in.empty() {
-			most = math.Max(most, g.model.distinct(side, g.base(in)))
+	distinct, values := [2]float64{1, 1}, [2]float64{1, 1}
+	for i, side := range [2]Expr{e.L, e.R} {
+		in := g.named(side)
+		if in.empty() {
+			continue
+		}
+		distinct[i] = g.model.distinct(side, g.base(in))
+		for at := range g.inputs {
+			if oneInput(at) == in {
+				values[i] = g.model.valuesOf(g.inputs[at].node, side)
+			}
 		}
 	}
-	return 1 / most
+	return keyShare(distinct[0], distinct[1], values[0], values[1])
 }
 
 // base is the size of the greatest of some inputs before filtering.
@@ -287,7 +296,7 @@ func (g *joinGraph) base(s inputSet) float64 {
 	most := 1.0
 	for i := range g.inputs {
 		if oneInput(i).meets(s) {
-			most = math.Max(most, g.model.base(g.inputs[i].node))
+			most = math.Max(most, g.inputs[i].base)
 		}
 	}
 	return most
@@ -299,6 +308,7 @@ type joinTree struct {
 	left, right *joinTree
 	input       int // of a leaf
 	rows, cost  float64
+	base        float64 // the size of the greatest table in it, before filtering
 }
 
 // asWritten reports that a tree joins the inputs one by one in their order.
@@ -311,7 +321,7 @@ func (t *joinTree) asWritten(next *int) bool {
 }
 
 func (g *joinGraph) leaf(i int) *joinTree {
-	return &joinTree{set: oneInput(i), input: i, rows: g.inputs[i].rows}
+	return &joinTree{set: oneInput(i), input: i, rows: g.inputs[i].rows, base: g.inputs[i].base}
 }
 
 // lone reports a leaf that is not an inner join's input: it can only be a right side.
@@ -346,7 +356,7 @@ func (g *joinGraph) pair(a, b *joinTree) *joinTree {
 	if g.lone(a) {
 		return nil
 	}
-	t := &joinTree{set: a.set.or(b.set), left: a, right: b}
+	t := &joinTree{set: a.set.or(b.set), left: a, right: b, base: math.Max(a.base, b.base)}
 	kind := Inner
 	share, keyed := 1.0, false
 	if g.lone(b) {
@@ -391,10 +401,15 @@ func (g *joinGraph) pair(a, b *joinTree) *joinTree {
 		l, r = r, l // built on the left
 	}
 	t.cost = a.cost + b.cost + costOut*t.rows
-	if keyed {
+	switch {
+	case keyed:
 		t.cost += costProbe*l + costBuild*r
-	} else {
+	case g.oneRow(a) || g.oneRow(b):
 		t.cost += costNested * l * r
+	default:
+		// All pairs are looked at. That few rows are left of both tables is an
+		// estimate, and a wrong one would be paid for by the square.
+		t.cost += costNested * a.base * b.base
 	}
 	return t
 }

@@ -36,3 +36,25 @@ func TestFileStats(t *testing.T) {
 		require.InEpsilon(t, c.rows, newCostModel(cat).rows(p.Root), 0.01, c.where)
 	}
 }
+
+// TestKeyShare: of two tables of keys, and of what filters left of them.
+func TestKeyShare(t *testing.T) {
+	for _, c := range []struct {
+		name                     string
+		l, r, lnow, rnow, expect float64
+	}{
+		{"as they are", 200, 50, 200, 50, 200},
+		{"not known what is left", 200, 50, 0, 0, 200},
+		{"days of a year, sales of five", 1800, 73000, 1800, 365, 1800},
+		{"all days", 1800, 73000, 1800, 73000, 73000},
+		{"both filtered, of the same keys", 200000, 200000, 100, 200, 200000},
+		{"no values", 0, 0, 0, 0, 1},
+	} {
+		require.InEpsilon(t, 1/c.expect, keyShare(c.l, c.r, c.lnow, c.rnow), 1e-9, c.name)
+	}
+	require.Equal(t, 7.0, hitValues(7, 100, 100))
+	require.Equal(t, 0.0, hitValues(0, 100, 1))
+	require.Equal(t, 1.0, hitValues(7, 100, 0))
+	require.InDelta(t, 50, hitValues(100, 100, 50), 1e-9)
+	require.InDelta(t, 6.9, hitValues(7, 700, 30), 0.2)
+}
