@@ -4,7 +4,7 @@
 //	number   = slot << 11 | unit                    a unit is 64 bytes: 256 GiB in all
 //	address  = Table[slot] + unit*64                one load more than a pointer
 //
-//	block    1 to 128 slots, one Buffer             larger blocks as the store grows
+//	block    1 to 32 slots, one Buffer             larger blocks as the store grows
 //	  slot   128 KiB, 16 chunks                     what the table has an address for
 //	    chunk  8 KiB, pages of one size             a bit each, in a word
 //	      page   2, 4, 6 ... 128 units              above: whole chunks, or whole blocks

@@ -22,8 +22,9 @@ const (
 	maxSlots   = 1 << (32 - slotShift)
 
 	// A block is an eighth of what the store has, within these bounds: little is
-	// held for nothing, and a large index has pages of 2 MiB under it.
-	maxBlockSlots = 128
+	// held for nothing, and a large index has pages of 2 MiB under it, for which
+	// 4 MiB must be asked for.
+	maxBlockSlots = 32
 	// The first block is but a part of a slot: most indexes are small.
 	firstChunks = 4
 	blockShare  = 8
