@@ -55,18 +55,14 @@ func (t *tree[W]) planBuild(w *work, n int) (levels []span) {
 	l := t.layout
 	w.pieces = w.pieces[:0]
 	for {
-		fill, s := l.leafMax*9/10, l.leaf[len(l.leaf)-1]
+		fill, s := l.leaf.cap*9/10, l.leaf
 		if len(levels) > 0 {
 			fill, s = l.inner.cap*7/8, l.inner
 		}
 		from := int32(len(w.pieces))
 		k := (n + fill - 1) / fill
 		for i := range k {
-			c := n*(i+1)/k - n*i/k
-			if len(levels) == 0 {
-				s = l.shapeFor(c)
-			}
-			w.pieces = append(w.pieces, piece{count: int32(c), shape: s})
+			w.pieces = append(w.pieces, piece{count: int32(n*(i+1)/k - n*i/k), shape: s})
 		}
 		levels = append(levels, span{from, int32(len(w.pieces))})
 		if k == 1 {

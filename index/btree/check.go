@@ -43,10 +43,13 @@ func (c *checker[W]) node(number page.Number, depth int, low *place) error {
 	if n.birth() > t.root.seq {
 		return fmt.Errorf("btree: page %d is of Apply %d, and the last one is %d", number, n.birth(), t.root.seq)
 	}
+	if n.leaf() != (depth == t.root.height-1) {
+		return fmt.Errorf("btree: page %d is not at the depth that it should be at", number)
+	}
 	if err := c.words(n, number); err != nil {
 		return err
 	}
-	if depth == t.root.height-1 {
+	if n.leaf() {
 		return c.leaf(n, number, low)
 	}
 	if count < 2 {
@@ -69,20 +72,38 @@ func (c *checker[W]) node(number page.Number, depth int, low *place) error {
 
 // words checks what searches rely on: invariant 3.
 func (c *checker[W]) words(n node, number page.Number) error {
-	keys := words[W](c.t.layout, n)
-	for i := n.len(); i < len(keys); i++ {
-		if keys[i] != ^W(0) {
-			return fmt.Errorf("btree: word %d of page %d is behind the last, and is %d", i, number, keys[i])
+	l := c.t.layout
+	keys, first, counts := words[W](l, n), (*[samples]W)(unsafe.Add(n.p, 8))[:], uint64(0)
+	if n.leaf() {
+		first, counts = firsts[W](n)[:], *n.counts()
+		if sum := before(counts, maxLines); sum != n.len() {
+			return fmt.Errorf("btree: the lines of page %d have %d entries, and it has %d", number, sum, n.len())
 		}
 	}
-	per := lineBytes / c.t.layout.size
-	for i, w := range (*[samples]W)(unsafe.Add(n.p, 8)) {
-		want := ^W(0)
-		if at := per * (i + 1); at < len(keys) {
-			want = keys[at]
+	next := ^W(0) // the first word of the next line
+	for line := (len(keys)+l.per-1)/l.per - 1; line >= 0; line-- {
+		some := keys[line*l.per : min(len(keys), (line+1)*l.per)]
+		count := max(0, min(len(some), n.len()-line*l.per))
+		if n.leaf() {
+			if count = inLineOf(counts, line); count > len(some) {
+				return fmt.Errorf("btree: line %d of page %d has %d entries", line, number, count)
+			}
 		}
-		if w != want {
-			return fmt.Errorf("btree: line 0 of page %d has %d for line %d, which begins with %d", number, w, i+1, want)
+		for i, w := range some[count:] {
+			if w != ^W(0) {
+				return fmt.Errorf("btree: word %d of line %d of page %d is behind the last, and is %d", count+i, line, number, w)
+			}
+		}
+		if count > 0 {
+			next = some[0]
+		}
+		if line > 0 && first[line-1] != next {
+			return fmt.Errorf("btree: line 0 of page %d has %d for line %d, which begins with %d", number, first[line-1], line, next)
+		}
+	}
+	for _, w := range first[(len(keys)+l.per-1)/l.per-1:] {
+		if w != ^W(0) {
+			return fmt.Errorf("btree: line 0 of page %d has %d for a line that it does not have", number, w)
 		}
 	}
 	return nil
@@ -91,7 +112,8 @@ func (c *checker[W]) words(n node, number page.Number) error {
 func (c *checker[W]) leaf(n node, number page.Number, low *place) error {
 	l := c.t.layout
 	for i := range n.len() {
-		p := place{uint64(words[W](l, n)[i]), l.restOf(n, i), l.rows(n)[i]}
+		slot := l.slot(n, i)
+		p := place{uint64(words[W](l, n)[slot]), l.restOf(n, slot), l.rows(n)[slot]}
 		if low != nil && c.order(low, &p) > 0 {
 			return fmt.Errorf("btree: entry %d of page %d is below its separator", i, number)
 		}

@@ -121,10 +121,11 @@ func (c *cursor[W]) previousLeaf() bool {
 	return true
 }
 
-func (c *cursor[W]) row() uint64 { return c.l.rows(c.leaf().n)[c.leaf().at] }
+func (c *cursor[W]) row() uint64 { return c.l.rows(c.leaf().n)[c.l.slot(c.leaf().n, c.leaf().at)] }
 
 // sameKey reports whether the entry at the cursor has q's key.
 func (c *cursor[W]) sameKey(q *place) bool {
-	s := c.leaf()
-	return uint64(words[W](c.l, s.n)[s.at]) == q.word && (c.l.x == 0 || c.l.compareRest(c.l.restOf(s.n, s.at), q.rest) == 0)
+	n := c.leaf().n
+	slot := c.l.slot(n, c.leaf().at)
+	return uint64(words[W](c.l, n)[slot]) == q.word && (c.l.x == 0 || c.l.compareRest(c.l.restOf(n, slot), q.rest) == 0)
 }

@@ -4,7 +4,7 @@
 //	   │
 //	inner  [bounds | children]  64 children               Snapshot: a root, and an epoch that
 //	   ├──────────┬─────────┐                             keeps what it reads
-//	leaf        leaf      leaf   [words | rest | rows]
+//	leaf        leaf      leaf   [words | rest | rows], some room in each line
 //	                                   └ tails: long keys' ends, in pages of slots
 //
 //	epoch 7 ──▶ epoch 9 ──▶ newest        what came out of the tree is on the list of
@@ -19,8 +19,9 @@
 //     with its neighbours under the same parent; inner nodes have two children at
 //     least. Small nodes are the last of a level, and what was alone under a
 //     parent that was joined itself: at most one for each parent that went.
-//  3. Words behind a node's last are the greatest there is; line 0 has the first
-//     word of each other line (node.go).
+//  3. Words where a node has no entry are the greatest there is; line 0 has the
+//     first word of each other line, and a leaf's the number of entries in each
+//     (node.go, lines.go).
 //  4. A node that is born after the newest held epoch is nobody's but the
 //     writer's, and changed in place. Others are never written again.
 //  5. Nothing fails after the last memory was taken; leaves that were changed in
@@ -35,6 +36,11 @@
 // level, and searches go on in groups so that their cache misses overlap. Changed:
 //
 //   - Leaves are sorted, for scans in order. PALM's are not, and searched by SIMD.
+//     So that an insertion moves little, each line of words has room of its own:
+//     it touches three lines of a leaf, where one array would be half a leaf, and
+//     takes two thirds of the time. Leaves are of one size, and two full ones
+//     become three: leaves of many sizes were written anew for one insertion in
+//     eight, and left pages of the sizes that were outgrown.
 //   - A batch is searched from the root down by splitting it among children: a
 //     node is looked at once however many entries go there. Nothing has to be
 //     handed from one thread to another, for groups of a level are disjoint.
@@ -52,7 +58,7 @@
 // may be changing nodes in place; larger ones copy all they change, and let it
 // pass.
 //
-// What is measured, and how, is in bench/history/2026-11-21-index.md.
+// What is measured, and how, is in bench/history/2026-11-22-index.md.
 //
 // [0] Awad et al., Engineering a high-performance GPU B-tree, 2019, and A GPU
 // multiversion B-tree, 2022.

@@ -1,9 +1,6 @@
 package btree
 
-import (
-	"runtime"
-	"unsafe"
-)
+import "unsafe"
 
 // changeLeaves finds the places of items in leaves, for groups lo to hi, and
 // changes those leaves in place that can be. What it did undoLeaves takes back.
@@ -14,14 +11,12 @@ func (t *tree[W]) changeLeaves(w *work, lo, hi int) {
 		if !t.layout.format.Long { // or it is done: tails had to be copied before
 			t.inLeaves(w, some)
 		}
-		sum := uint64(0)
 		for i := range some {
 			if g := &some[i]; g.writes > 0 && t.fitsLeaf(w, g) {
 				g.mode = inPlace
-				sum += t.touch(w, g)
 			}
 		}
-		runtime.KeepAlive(sum)
+		t.touchRows(w, some)
 		for i := range some {
 			if some[i].mode == inPlace {
 				t.changeLeaf(w, &some[i])
@@ -30,53 +25,22 @@ func (t *tree[W]) changeLeaves(w *work, lo, hi int) {
 	}
 }
 
-// touch reads what a change of a leaf will move, so that the cache misses of
-// several leaves overlap.
-func (t *tree[W]) touch(w *work, g *group) (sum uint64) {
-	n := nodeAt(w.pages, g.page)
-	from, count := w.places[g.lo].place(), n.len()
-	rows := t.layout.rowsAt(n.cap())
-	for _, r := range [2][2]int{{lineBytes + t.layout.size*from, lineBytes + t.layout.size*count}, {rows + 8*from, rows + 8*count}} {
-		for at := r[0] &^ (lineBytes - 1); at < r[1]; at += lineBytes {
-			sum += *(*uint64)(unsafe.Add(n.p, at))
+// touchRows reads the rows that changes in place will move, so that the cache
+// misses of several leaves overlap.
+//
+//go:noinline
+func (t *tree[W]) touchRows(w *work, some []group) (sum uint64) {
+	l := t.layout
+	for i := range some {
+		g := &some[i]
+		if g.mode != inPlace {
+			continue
 		}
+		n := nodeAt(w.pages, g.page)
+		slot := l.slot(n, max(0, w.places[g.lo].place()-1))
+		sum += *(*uint64)(unsafe.Add(n.p, l.rowsAt(n.cap())+8*slot))
 	}
 	return sum
-}
-
-// edit is a leaf that is changed in place.
-type edit[W word] struct {
-	l           *layout
-	n           node
-	keys        []W
-	rest, rows  []uint64
-	count, most int
-}
-
-func (t *tree[W]) edit(w *work, g *group) edit[W] {
-	n := nodeAt(w.pages, g.page)
-	return edit[W]{t.layout, n, words[W](t.layout, n), t.layout.rest(n), t.layout.rows(n), n.len(), n.len()}
-}
-
-// insert puts item i at place p.
-func (e *edit[W]) insert(w *work, p, i int) {
-	x := e.l.x
-	copy(e.keys[p+1:e.count+1], e.keys[p:e.count])
-	copy(e.rest[x*(p+1):], e.rest[x*p:x*e.count])
-	copy(e.rows[p+1:e.count+1], e.rows[p:e.count])
-	e.keys[p] = W(w.items[i].word)
-	w.put(p, i, e.rest, e.rows)
-	e.count++
-	e.most = max(e.most, e.count)
-}
-
-// remove takes the entry at place p out.
-func (e *edit[W]) remove(p int) {
-	x := e.l.x
-	copy(e.keys[p:e.count-1], e.keys[p+1:e.count])
-	copy(e.rest[x*p:], e.rest[x*(p+1):x*e.count])
-	copy(e.rows[p:e.count-1], e.rows[p+1:e.count])
-	e.count--
 }
 
 // changeLeaf applies a group to its leaf, the last item first: places of the
@@ -92,7 +56,6 @@ func (t *tree[W]) changeLeaf(w *work, g *group) {
 			e.insert(w, p, i)
 		}
 	}
-	seal[W](t.layout, e.n, w.places[g.lo].place(), e.count, e.most)
 }
 
 // undoLeaves takes back what changeLeaves did, which needs no memory.
@@ -113,39 +76,41 @@ func (t *tree[W]) undoLeaves(w *work) {
 				e.remove(p)
 			}
 		}
-		seal[W](t.layout, e.n, w.places[g.lo].place(), e.count, e.most)
 	}
 }
 
-// put writes item i, but for its word, as entry p of a leaf with these arrays.
-func (w *work) put(p, i int, rest, rows []uint64) {
+// put writes item i, but for its word, to a slot of a leaf with these arrays.
+func (w *work) put(slot, i int, rest, rows []uint64) {
 	x := w.items[i]
-	rows[p] = w.row(x)
+	rows[slot] = w.row(x)
 	if w.x > 0 {
-		copy(rest[w.x*p:], w.rest(x))
+		copy(rest[w.x*slot:], w.rest(x))
 		if w.format.Long {
-			rest[w.x*(p+1)-1] = uint64(w.tails[i])
+			rest[w.x*(slot+1)-1] = uint64(w.tails[i])
 		}
 	}
 }
 
-// writer fills the pieces of a unit one after the other.
+// writer fills the pieces of a unit one after the other, line by line.
 type writer[W word] struct {
 	l      *layout
 	w      *work
 	pieces []piece
+	packed bool // see startLeaf
 	n      node
-	at     int
 	keys   []W
 	rest   []uint64
 	rows   []uint64
-	next   int
+	next   int // piece
+	line   int
+	slot   int
+	left   int // entries that the line is still to have
 }
 
 // close ends the present piece.
 func (o *writer[W]) close() {
 	if o.next > 0 {
-		seal[W](o.l, o.n, 0, o.at, o.n.cap())
+		sealLeaf[W](o.l, o.n)
 	}
 }
 
@@ -153,18 +118,22 @@ func (o *writer[W]) open() {
 	o.close()
 	p := &o.pieces[o.next]
 	o.n = nodeAt(o.w.pages, p.page)
-	o.n.start(o.w.birth, p.shape.cap)
+	o.l.startLeaf(o.n, o.w.birth, int(p.count), o.packed)
 	o.keys, o.rest, o.rows = words[W](o.l, o.n), o.l.rest(o.n), o.l.rows(o.n)
-	o.at = 0
+	o.line = -1
 	o.next++
 }
 
-// room is how many more entries fit into the present piece, at least one.
+// room is how many more entries fit into the present line, at least one.
 func (o *writer[W]) room() int {
-	if o.next == 0 || o.at == int(o.pieces[o.next-1].count) {
-		o.open()
+	for o.left == 0 {
+		if o.line++; o.next == 0 || o.line*o.l.per == len(o.keys) {
+			o.open()
+			continue
+		}
+		o.slot, o.left = o.line*o.l.per, inLineOf(*o.n.counts(), o.line)
 	}
-	return int(o.pieces[o.next-1].count) - o.at
+	return o.left
 }
 
 // copy appends entries lo to hi of a leaf.
@@ -172,11 +141,13 @@ func (o *writer[W]) copy(n node, lo, hi int) {
 	keys, rest, rows := words[W](o.l, n), o.l.rest(n), o.l.rows(n)
 	x := o.l.x
 	for lo < hi {
-		c := min(o.room(), hi-lo)
-		copy(o.keys[o.at:], keys[lo:lo+c])
-		copy(o.rest[x*o.at:], rest[x*lo:x*(lo+c)])
-		copy(o.rows[o.at:], rows[lo:lo+c])
-		o.at += c
+		from, c := o.l.stretch(n, lo)
+		c = min(o.room(), c, hi-lo)
+		copy(o.keys[o.slot:], keys[from:from+c])
+		copy(o.rest[x*o.slot:], rest[x*from:x*(from+c)])
+		copy(o.rows[o.slot:], rows[from:from+c])
+		o.slot += c
+		o.left -= c
 		lo += c
 	}
 }
@@ -184,14 +155,15 @@ func (o *writer[W]) copy(n node, lo, hi int) {
 // put appends item i.
 func (o *writer[W]) put(i int) {
 	o.room()
-	o.keys[o.at] = W(o.w.items[i].word)
-	o.w.put(o.at, i, o.rest, o.rows)
-	o.at++
+	o.keys[o.slot] = W(o.w.items[i].word)
+	o.w.put(o.slot, i, o.rest, o.rows)
+	o.slot++
+	o.left--
 }
 
 // writeUnit writes the pieces of a unit of leaves.
 func (t *tree[W]) writeUnit(w *work, u *unit) {
-	o := writer[W]{l: t.layout, w: w, pieces: w.pieces[u.pieces.lo:u.pieces.hi]}
+	o := writer[W]{l: t.layout, w: w, pieces: w.pieces[u.pieces.lo:u.pieces.hi], packed: u.append}
 	d := t.root.height - 1
 	g := u.first
 	for slot := u.lo; slot < u.hi; slot++ {
@@ -235,8 +207,8 @@ func (t *tree[W]) merge(w *work, o *writer[W], g *group) {
 // between is the least of places, in length, that is above the last entry of
 // leaf a and not above the first of leaf b.
 func between[W word](l *layout, a, b node) place {
-	i := a.len() - 1
-	p := place{word: uint64(words[W](l, b)[0]), rest: l.restOf(b, 0)}
+	i, j := l.slot(a, a.len()-1), l.slot(b, 0)
+	p := place{word: uint64(words[W](l, b)[j]), rest: l.restOf(b, j)}
 	if uint64(words[W](l, a)[i]) != p.word {
 		p.rest = l.zeros
 		return p
@@ -251,6 +223,6 @@ func between[W word](l *layout, a, b node) place {
 			return p
 		}
 	}
-	p.row = l.rows(b)[0]
+	p.row = l.rows(b)[j]
 	return p
 }

@@ -1,6 +1,10 @@
 package btree
 
-import "github.com/gpusql/gpusql/index/page"
+import (
+	"unsafe"
+
+	"github.com/gpusql/gpusql/index/page"
+)
 
 // group is the part of a batch that falls into one node.
 type group struct {
@@ -45,33 +49,57 @@ func (t *tree[W]) locate(w *work) {
 
 // children splits groups of inner nodes among their children.
 func (t *tree[W]) children(w *work, from, out []group) []group {
-	l := t.layout
-	for g := range from {
-		f := &from[g]
-		n := nodeAt(w.pages, f.page)
-		count, kids, keys := n.len(), l.kids(n), words[W](l, n)
-		for i := f.lo; i < f.hi; {
-			x := w.items[i]
-			next := max(1, search(n, W(x.word)))
-			if next < count && uint64(keys[next]) == x.word {
-				q := w.place(x)
-				next = refine[W](l, n, next, count, &q, 1)
-			}
-			lo := i
-			i++
-			if next == count {
-				i = f.hi
-			} else {
-				bound := uint64(keys[next])
-				for i < f.hi && w.items[i].word < bound {
-					i++
-				}
-				for i < f.hi && w.items[i].word == bound && t.below(w, n, next, i) {
-					i++
-				}
-			}
-			out = append(out, group{page: kids[next-1], lo: lo, hi: i, parent: int32(g), slot: int32(next - 1)})
+	var n [lanes]node
+	var next [lanes]int
+	for lo := 0; lo < len(from); lo += lanes {
+		some := from[lo:min(len(from), lo+lanes)]
+		for i := range some {
+			n[i] = nodeAt(w.pages, some[i].page)
 		}
+		touchNodes(n[:len(some)])
+		for i := range some {
+			next[i] = lineOf(n[i], W(w.items[some[i].lo].word))
+		}
+		touchLines(n[:len(some)], &next)
+		for i := range some {
+			next[i] = inLine(n[i], next[i], W(w.items[some[i].lo].word))
+		}
+		for i := range some {
+			out = t.split(w, lo+i, &some[i], n[i], next[i], out)
+		}
+	}
+	return out
+}
+
+// split appends the groups of the children of node n, given the number of its
+// words that are below the first item's.
+func (t *tree[W]) split(w *work, number int, f *group, n node, next int, out []group) []group {
+	l := t.layout
+	count, kids, keys := n.len(), l.kids(n), words[W](l, n)
+	for i := f.lo; i < f.hi; {
+		x := w.items[i]
+		if i > f.lo {
+			next = search(n, W(x.word))
+		}
+		next = max(1, next)
+		if next < count && uint64(keys[next]) == x.word {
+			q := w.place(x)
+			next = refine[W](l, n, next, count, &q, 1)
+		}
+		lo := i
+		i++
+		if next == count {
+			i = f.hi
+		} else {
+			bound := uint64(keys[next])
+			for i < f.hi && w.items[i].word < bound {
+				i++
+			}
+			for i < f.hi && w.items[i].word == bound && t.below(w, n, next, i) {
+				i++
+			}
+		}
+		out = append(out, group{page: kids[next-1], lo: lo, hi: i, parent: int32(number), slot: int32(next - 1)})
 	}
 	return out
 }
@@ -82,29 +110,49 @@ func (t *tree[W]) below(w *work, n node, c int, i int32) bool {
 	return compare[W](t.layout, n, c, &q) > 0
 }
 
-// lanes is how many leaves are searched at once: their cache misses overlap.
+// lanes is how many nodes are searched at once, a line in all of them after the
+// other: touchNodes and touchLines read these lines first, in loops so short that
+// the processor has the cache misses of all of them under way.
 const lanes = 16
+
+// touchNodes reads line 0 of nodes.
+//
+//go:noinline
+func touchNodes(n []node) (sum uint64) {
+	for i := range n {
+		sum += *n[i].head()
+	}
+	return sum
+}
+
+// touchLines reads a line of words of each node.
+//
+//go:noinline
+func touchLines(n []node, line *[lanes]int) (sum uint64) {
+	for i := range n {
+		sum += *(*uint64)(unsafe.Add(n[i].p, lineBytes*(1+line[i&(lanes-1)])))
+	}
+	return sum
+}
 
 // inLeaves finds the places of items in up to lanes leaves, and what those will
 // have.
 func (t *tree[W]) inLeaves(w *work, some []group) {
 	var n [lanes]node
 	var first [lanes]int
-	t.searchFirst(w, some, &n, &first)
-	for i := range some {
-		t.inLeaf(w, &some[i], n[i], first[i])
-	}
-}
-
-// searchFirst searches the first item of some groups, a line in all of them at
-// a time.
-func (t *tree[W]) searchFirst(w *work, some []group, n *[lanes]node, first *[lanes]int) {
 	for i := range some {
 		n[i] = nodeAt(w.pages, some[i].page)
-		first[i] = lineOf(n[i], W(w.items[some[i].lo].word))
+	}
+	touchNodes(n[:len(some)])
+	for i := range some {
+		first[i] = leafLine(n[i], W(w.items[some[i].lo].word))
+	}
+	touchLines(n[:len(some)], &first)
+	for i := range some {
+		first[i] = inLeafLine(n[i], first[i], W(w.items[some[i].lo].word))
 	}
 	for i := range some {
-		first[i] = inLine(n[i], first[i], W(w.items[some[i].lo].word))
+		t.inLeaf(w, &some[i], n[i], first[i])
 	}
 }
 
@@ -112,15 +160,14 @@ func (t *tree[W]) searchFirst(w *work, some []group, n *[lanes]node, first *[lan
 // entries whose word is below the first one's.
 func (t *tree[W]) inLeaf(w *work, g *group, n node, first int) {
 	l, count := t.layout, n.len()
-	keys := words[W](l, n)
 	g.had, g.count = int32(count), int32(count)
 	for i := g.lo; i < g.hi; i++ {
 		x := w.items[i]
 		if i > g.lo {
-			first = search(n, W(x.word))
+			first = searchLeaf(n, W(x.word))
 		}
 		a := at(first << 1)
-		if first < count && uint64(keys[first]) == x.word {
+		if first < count && wordAt[W](l, n, first) == x.word {
 			q := w.place(x)
 			p := refine[W](l, n, first, count, &q, 0)
 			a = at(p << 1)

@@ -17,14 +17,17 @@ type table = *[1 << 21]device.Ptr
 
 // node is a page's address. A line is 64 bytes, what a cache fetches.
 //
-//	line 0  0  u64 birth<<16 | cap<<8 | n    8  7 words: the first of lines 1 to 7 of words
-//	leaf    64 cap words   rest of keys, x u64 each   rows, u64
-//	inner   the same, of separators: entry i is the lower bound of child i; then cap u32 children
+//	line 0  0  u64 birth<<17 | leaf<<16 | cap<<8 | n
+//	leaf       8  u64, the entries of each line, a byte each   16  6 words: the first of lines 1 to 6
+//	           64 cap words   rest of keys, x u64 each   rows, u64          (lines.go)
+//	inner      8  7 words: the first of lines 1 to 7
+//	           64 cap words   rest, rows, of separators: entry i is the lower bound of child i
+//	           then cap u32 children
 //
-// n counts entries of a leaf and children of an inner node. Words from n on are
-// the greatest there is, so that a search looks at one line of words besides
-// line 0, and needs no n. The rest of a key is its further words and its tail's
-// address. Separator 0 is a bound of all of the node.
+// n counts entries of a leaf and children of an inner node. Words where there is
+// no entry are the greatest there is, so that a search looks at one line of words
+// besides line 0, and needs no n. The rest of a key is its further words and its
+// tail's address. Separator 0 is a bound of all of the node.
 type node struct{ p unsafe.Pointer }
 
 const (
@@ -35,13 +38,14 @@ const (
 func (n node) head() *uint64 { return (*uint64)(n.p) }
 func (n node) len() int      { return int(*n.head() & 0xFF) }
 func (n node) cap() int      { return int(*n.head() >> 8 & 0xFF) }
-func (n node) birth() uint64 { return *n.head() >> 16 }
+func (n node) leaf() bool    { return *n.head()>>16&1 != 0 }
+func (n node) birth() uint64 { return *n.head() >> 17 }
 
-// start makes an empty node of a page.
-func (n node) start(birth uint64, cap int) { *n.head() = birth<<16 | uint64(cap)<<8 }
+// start makes an empty inner node of a page.
+func (n node) start(birth uint64, cap int) { *n.head() = birth<<17 | uint64(cap)<<8 }
 
-// seal sets a node's length after its words were written, from place from on; was
-// is the number of words that are not the greatest any more.
+// seal sets an inner node's length after its words were written, from place from
+// on; was is the number of words that are not the greatest any more.
 func seal[W word](l *layout, n node, from, count, was int) {
 	*n.head() = *n.head()&^0xFF | uint64(count)
 	keys := words[W](l, n)
@@ -49,10 +53,9 @@ func seal[W word](l *layout, n node, from, count, was int) {
 		keys[i] = ^W(0)
 	}
 	first := (*[samples]W)(unsafe.Add(n.p, 8))
-	per := lineBytes / l.size
-	for i := max(0, (from+per-1)/per-1); i < samples; i++ {
+	for i := max(0, (from+l.per-1)/l.per-1); i < samples; i++ {
 		first[i] = ^W(0)
-		if at := per * (i + 1); at < len(keys) {
+		if at := l.per * (i + 1); at < len(keys) {
 			first[i] = keys[at]
 		}
 	}
@@ -67,11 +70,11 @@ func nodeAt(t table, n page.Number) node {
 // layout is what nodes of a tree have in common.
 type layout struct {
 	format  index.Format
-	size    int     // bytes of the first word
-	x       int     // further words of a key, a tail's address among them
-	leaf    []shape // by ascending capacity
+	size    int // bytes of the first word
+	per     int // words in a line
+	x       int // further words of a key, a tail's address among them
+	leaf    shape
 	inner   shape
-	leafMax int
 	leafMin int
 	zeros   []uint64 // the rest of the least key of a word
 }
@@ -83,12 +86,13 @@ type shape struct{ bytes, cap int }
 var pageUnits = [...]int{4, 6, 8, 10, 12, 14, 16, 18, 21, 25, 32, 42, 64, 128}
 
 // leafBytes and innerBytes are the most bytes of nodes of 16-byte entries: half
-// as much is more levels and pages, twice as much moves more for an insertion.
-// Nodes of wider entries are larger, up to widest.
+// as much is more levels and pages, twice as much is more to write for a leaf
+// that is full. Nodes of wider entries are larger.
 const (
 	leafBytes  = 1024
 	innerBytes = 1344
-	fewest     = 24 // entries that the largest leaf has room for at least
+	leastLines = 4  // of words, that a leaf has
+	fewest     = 24 // children that an inner node has room for at least
 )
 
 func newLayout(f index.Format) *layout {
@@ -99,41 +103,20 @@ func newLayout(f index.Format) *layout {
 	if f.Long {
 		l.x++
 	}
-	per := lineBytes / l.size
+	l.per = lineBytes / l.size
 	entry := l.size + 8*l.x + 8
-	for _, u := range pageUnits {
-		c := (64*u - lineBytes) / entry &^ 1
-		if c < per {
-			continue // a search looks at a line of words at least
-		}
-		c = min(c, per*(samples+1))
-		l.leaf = append(l.leaf, shape{64 * u, c})
-		if 64*u >= leafBytes && c >= fewest {
-			break
-		}
-	}
+	lines := min(maxLines, max(leastLines, (leafBytes-lineBytes)/(l.per*entry)))
+	l.leaf = shape{lineBytes + lines*l.per*entry, lines * l.per}
 	for _, u := range pageUnits {
 		c := (64*u - lineBytes) / (entry + 4) &^ 1
-		l.inner = shape{64 * u, min(c, per*(samples+1))}
+		l.inner = shape{64 * u, min(c, l.per*(samples+1))}
 		if 64*u >= innerBytes && c >= fewest {
 			break
 		}
 	}
-	l.leafMax = l.leaf[len(l.leaf)-1].cap
-	l.leafMin = l.leafMax / 4
+	l.leafMin = l.leaf.cap / 4
 	l.zeros = make([]uint64, l.x)
 	return l
-}
-
-// shapeFor is the smallest leaf for n entries and an eighth more: with less room
-// a leaf is written anew too often.
-func (l *layout) shapeFor(n int) shape {
-	for _, s := range l.leaf {
-		if s.cap >= n+max(2, n/8) {
-			return s
-		}
-	}
-	return l.leaf[len(l.leaf)-1]
 }
 
 func (l *layout) keys(n node) unsafe.Pointer { return unsafe.Add(n.p, lineBytes) }
@@ -141,7 +124,8 @@ func (l *layout) keys(n node) unsafe.Pointer { return unsafe.Add(n.p, lineBytes)
 func (l *layout) restAt(cap int) int { return lineBytes + (l.size*cap+7)&^7 }
 func (l *layout) rowsAt(cap int) int { return l.restAt(cap) + 8*l.x*cap }
 
-// words, rest, rows and kids are a node's arrays, all of their capacity.
+// words, rest, rows and kids are a node's arrays, all of their capacity. A leaf's
+// entries are in slots of them.
 func words[W word](l *layout, n node) []W {
 	return unsafe.Slice((*W)(l.keys(n)), n.cap())
 }
@@ -161,12 +145,12 @@ func (l *layout) kids(n node) []page.Number {
 	return unsafe.Slice((*page.Number)(unsafe.Add(n.p, l.rowsAt(c)+8*c)), c)
 }
 
-// restOf is the rest of entry i's key.
-func (l *layout) restOf(n node, i int) []uint64 {
+// restOf is the rest of the key in a slot.
+func (l *layout) restOf(n node, slot int) []uint64 {
 	if l.x == 0 {
 		return nil
 	}
-	return unsafe.Slice((*uint64)(unsafe.Add(n.p, l.restAt(n.cap())+8*l.x*i)), l.x)
+	return unsafe.Slice((*uint64)(unsafe.Add(n.p, l.restAt(n.cap())+8*l.x*slot)), l.x)
 }
 
 // place is an entry's order: a key and a row.
@@ -194,14 +178,14 @@ func (l *layout) compareMore(a, b []uint64) int {
 	return 0
 }
 
-// compareAt orders entry i of a node, whose first word is q's, against q.
-func (l *layout) compareAt(n node, i int, q *place) int {
+// compareAt orders the entry in a slot, whose first word is q's, against q.
+func (l *layout) compareAt(n node, slot int, q *place) int {
 	if l.x > 0 {
-		if c := l.compareRest(l.restOf(n, i), q.rest); c != 0 {
+		if c := l.compareRest(l.restOf(n, slot), q.rest); c != 0 {
 			return c
 		}
 	}
-	row := *(*uint64)(unsafe.Add(n.p, l.rowsAt(n.cap())+8*i))
+	row := *(*uint64)(unsafe.Add(n.p, l.rowsAt(n.cap())+8*slot))
 	switch {
 	case row < q.row:
 		return -1
@@ -211,7 +195,7 @@ func (l *layout) compareAt(n node, i int, q *place) int {
 	return 0
 }
 
-// search is the number of a node's words that are below k. It has no branches
+// search is the number of an inner node's words that are below k. It has no branches
 // that depend on them.
 func search[W word](n node, k W) int { return inLine(n, lineOf(n, k), k) }
 
@@ -242,8 +226,22 @@ func below[W word](keys unsafe.Pointer, i int, k W) int {
 	return int(b)
 }
 
+// slot is where entry i of a node is.
+func (l *layout) slot(n node, i int) int {
+	if !n.leaf() {
+		return i
+	}
+	return slotOf(*n.counts(), i, l.per)
+}
+
+// wordAt is the first word of entry i of a node.
+func wordAt[W word](l *layout, n node, i int) uint64 {
+	return uint64(*(*W)(unsafe.Add(l.keys(n), l.slot(n, i)*l.size)))
+}
+
 // compare orders entry i of a node against q.
 func compare[W word](l *layout, n node, i int, q *place) int {
+	i = l.slot(n, i)
 	w := uint64(*(*W)(unsafe.Add(l.keys(n), i*l.size)))
 	switch {
 	case w < q.word:
@@ -257,7 +255,10 @@ func compare[W word](l *layout, n node, i int, q *place) int {
 // refine moves a place among count entries that search found behind those with
 // the same first word that are below q; behind those that are q too with limit 1.
 func refine[W word](l *layout, n node, at, count int, q *place, limit int) int {
-	if at == count || uint64(*(*W)(unsafe.Add(l.keys(n), at*l.size))) != q.word {
+	if l.x == 0 && q.row == 0 && limit == 0 {
+		return at // the least of its word
+	}
+	if at == count || wordAt[W](l, n, at) != q.word {
 		return at
 	}
 	step := 1 // by doubling: mostly one entry has the word
@@ -279,7 +280,7 @@ func refine[W word](l *layout, n node, at, count int, q *place, limit int) int {
 
 // lowerBound is the first entry of a leaf that is q or above.
 func lowerBound[W word](l *layout, n node, q *place) int {
-	return refine[W](l, n, search(n, W(q.word)), n.len(), q, 0)
+	return refine[W](l, n, searchLeaf(n, W(q.word)), n.len(), q, 0)
 }
 
 // childFor is the child of an inner node where q belongs.

@@ -31,7 +31,7 @@ type limits struct{ least, most int32 }
 
 func (t *tree[W]) limits(depth int) limits {
 	if depth == t.root.height-1 {
-		return limits{int32(t.layout.leafMin), int32(t.layout.leafMax)}
+		return limits{int32(t.layout.leafMin), int32(t.layout.leaf.cap)}
 	}
 	c := int32(t.layout.inner.cap)
 	return limits{c / 4, c}
@@ -94,12 +94,15 @@ func (t *tree[W]) fitsLeaf(w *work, g *group) bool {
 	return n.birth() > w.pin && g.had+inserts <= int32(n.cap()) && (g.count >= int32(t.layout.leafMin) || g.parent < 0 && g.count > 0)
 }
 
-// widen takes neighbours into a unit that has too little.
+// widen takes neighbours into a unit that has too little, and one into a leaf's
+// that has too much: two full leaves become three, and are fuller than if one
+// had become two.
 func (t *tree[W]) widen(w *work, u *unit, units []unit, depth int, lim limits) []unit {
 	groups := w.groups[depth]
 	parent := nodeAt(w.pages, w.groups[depth-1][u.parent].page)
 	kids := t.layout.kids(parent)
-	for u.total < lim.least {
+	full := depth == t.root.height-1 && !t.appends(w, u, depth)
+	for u.total < lim.least || full && u.hi == u.lo+1 && u.total > lim.most && u.total <= 2*lim.most {
 		switch {
 		case int(u.hi) < parent.len():
 			if g := u.last; int(g) < len(groups) && groups[g].parent == u.parent && groups[g].slot == u.hi {
@@ -147,15 +150,19 @@ func (t *tree[W]) countOf(w *work, g *group) int32 {
 func (t *tree[W]) cut(w *work, u *unit, depth int, lim limits) {
 	u.append = t.appends(w, u, depth)
 	from := int32(len(w.pieces))
-	n := (u.total + lim.most - 1) / lim.most
+	most := lim.most
+	if u.hi > u.lo+1 {
+		most -= most / 8 // or they would soon be full again
+	}
+	n := (u.total + most - 1) / most
+	s := t.layout.inner
+	if depth == t.root.height-1 {
+		s = t.layout.leaf
+	}
 	for left := u.total; n > 0; n-- {
 		c := (left + n - 1) / n
 		if u.append && n > 1 {
 			c = lim.most
-		}
-		s := t.layout.inner
-		if depth == t.root.height-1 {
-			s = t.layout.shapeFor(int(c))
 		}
 		w.pieces = append(w.pieces, piece{count: c, shape: s})
 		left -= c

@@ -44,6 +44,9 @@ func (sn *snapshot[W]) Scan(s device.Stream, r index.Ranges, o index.Order, a *i
 	}
 	return spread(s, r.N, func(from, to int) {
 		for i := from; i < to; i++ {
+			if (i-from)%lanes == 0 {
+				q.touch((*spots)[i:min(to, i+lanes)], offsets[i:])
+			}
 			q.write(i, &(*spots)[i], out, int(offsets[i]), int(offsets[i+1]))
 		}
 	})
@@ -140,6 +143,34 @@ func (q *ranges[W]) countOne(i int, p *spot) int {
 	return min(limit, max(n, 0))
 }
 
+// touch reads the lines of rows that some ranges will be copied from, forward,
+// so that their cache misses overlap.
+//
+//go:noinline
+func (q *ranges[W]) touch(spots []spot, offsets []uint64) (sum uint64) {
+	l := q.sn.t.layout
+	for i := range spots {
+		p := &spots[i]
+		left := int(offsets[i+1] - offsets[i])
+		if p.parent.p == nil || q.order.Direction == index.Backward {
+			continue
+		}
+		kids, at := l.kids(p.parent), int(p.lo)
+		for slot := int(p.loSlot); left > 0; slot, at = slot+1, 0 {
+			n := nodeAt(q.sn.pages, kids[slot])
+			some := min(left, n.len()-at)
+			if left -= some; some == 0 {
+				continue
+			}
+			rows := unsafe.Add(n.p, l.rowsAt(n.cap()))
+			for line, last := l.slot(n, at)&^7, l.slot(n, at+some-1); line <= last; line += 8 {
+				sum += *(*uint64)(unsafe.Add(rows, 8*line))
+			}
+		}
+	}
+	return sum
+}
+
 // found is where a scan's entries go.
 type found struct {
 	rows []uint64
@@ -225,18 +256,43 @@ func distance[W word](a, b *cursor[W], limit int, d index.Direction) int {
 func forward[W word](out found, c *cursor[W], from, to int) {
 	for {
 		s := c.leaf()
-		n := copy(out.rows[from:to], c.l.rows(s.n)[s.at:s.n.len()])
+		n := c.l.copyRows(out.rows[from:to], s.n, s.at)
 		for j := range n {
 			if out.keys == nil {
 				break
 			}
-			copyKey(c.l, s.n, s.at+j, out.keys, from+j)
+			copyKey(c.l, s.n, c.l.slot(s.n, s.at+j), out.keys, from+j)
 		}
 		if from += n; from == to {
 			return
 		}
 		c.nextLeaf()
 	}
+}
+
+// copyRows writes the rows of a leaf from entry i on, as many as there is room
+// for, and returns their number.
+func (l *layout) copyRows(out []uint64, n node, i int) int {
+	const eight = lineBytes / 8
+	counts, rows, done := *n.counts(), l.rows(n), 0
+	most := min(len(out), n.len()-i)
+	line := lineWith(counts, i)
+	for at := i - before(counts, line); done < most; line, at = line+1, 0 {
+		from, k := line*l.per+at, inLineOf(counts, line)-at
+		if k <= eight && done+eight <= len(out) && from+eight <= len(rows) {
+			// A line whole, for that is faster than just what is in it: what is
+			// too much is written over.
+			to, v := (*[eight]uint64)(out[done:]), (*[eight]uint64)(rows[from:])
+			a, b, c, d := v[0], v[1], v[2], v[3]
+			to[0], to[1], to[2], to[3] = a, b, c, d
+			a, b, c, d = v[4], v[5], v[6], v[7]
+			to[4], to[5], to[6], to[7] = a, b, c, d
+		} else {
+			copy(out[done:], rows[from:from+k])
+		}
+		done += k
+	}
+	return most
 }
 
 // backward writes entries before the cursor, the last one first.
@@ -246,9 +302,10 @@ func backward[W word](out found, c *cursor[W], from, to int) {
 		rows := c.l.rows(s.n)
 		n := min(to-from, s.at)
 		for j := range n {
-			out.rows[from+j] = rows[s.at-1-j]
+			slot := c.l.slot(s.n, s.at-1-j)
+			out.rows[from+j] = rows[slot]
 			if out.keys != nil {
-				copyKey(c.l, s.n, s.at-1-j, out.keys, from+j)
+				copyKey(c.l, s.n, slot, out.keys, from+j)
 			}
 		}
 		if from += n; from == to {
@@ -258,13 +315,13 @@ func backward[W word](out found, c *cursor[W], from, to int) {
 	}
 }
 
-// copyKey writes the key of entry i of a leaf as key number to.
-func copyKey(l *layout, n node, i int, keys []byte, to int) {
+// copyKey writes the key in a slot of a leaf as key number to.
+func copyKey(l *layout, n node, slot int, keys []byte, to int) {
 	size := l.size + 8*l.x
-	first := unsafe.Slice((*byte)(unsafe.Add(l.keys(n), l.size*i)), l.size)
+	first := unsafe.Slice((*byte)(unsafe.Add(l.keys(n), l.size*slot)), l.size)
 	copy(keys[size*to:], first)
 	if l.x > 0 {
-		rest := l.restOf(n, i)
+		rest := l.restOf(n, slot)
 		copy(keys[size*to+8:], unsafe.Slice((*byte)(unsafe.Pointer(&rest[0])), 8*l.x))
 	}
 }

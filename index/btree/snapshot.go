@@ -101,14 +101,18 @@ func (sn *snapshot[W]) find(keys *places, lo, hi int, counts, rows []uint64) {
 	for ; lo < hi; lo += lanes {
 		m := min(lanes, hi-lo)
 		sn.descend(keys, lo, m, &d)
+		for i := range m { // what most keys need of the leaf's rows, a line in all of them
+			d.slot[i] = l.slot(d.n[i], min(d.at[i], d.n[i].len()-1))
+			rows[lo+i] = *(*uint64)(unsafe.Add(d.n[i].p, l.rowsAt(d.n[i].cap())+8*d.slot[i]))
+		}
 		for i := range m {
-			leaf, p, k := d.n[i], d.at[i], d.words[i]
-			words, count := words[W](l, leaf), leaf.len()
-			if p < count && l.x == 0 && uint64(words[p]) == k && p+1 < count && uint64(words[p+1]) != k {
-				counts[lo+i], rows[lo+i] = 1, l.rows(leaf)[p]
-			} else if p < count && uint64(words[p]) != k {
+			n, at := d.n[i], d.at[i]
+			switch count := n.len(); {
+			case at < count && uint64(words[W](l, n)[d.slot[i]]) != d.words[i]:
 				counts[lo+i] = 0
-			} else {
+			case l.x == 0 && at+1 < count && nextWord[W](l, n, d.slot[i]) != d.words[i]:
+				counts[lo+i] = 1
+			default:
 				q := keys.place(lo + i)
 				counts[lo+i], rows[lo+i] = sn.count(&q)
 			}
@@ -134,9 +138,11 @@ func (sn *snapshot[W]) descend(keys *places, from, m int, d *descent) {
 		d.words[i], d.n[i] = keys.word(from+i), top
 	}
 	for range sn.root.height - 1 {
+		touchNodes(d.n[:m])
 		for i := range m {
 			d.at[i] = lineOf(d.n[i], W(d.words[i]))
 		}
+		touchLines(d.n[:m], &d.at)
 		for i := range m {
 			n, w := d.n[i], d.words[i]
 			c := max(1, inLine(n, d.at[i], W(w)))
@@ -148,11 +154,13 @@ func (sn *snapshot[W]) descend(keys *places, from, m int, d *descent) {
 			d.n[i] = nodeAt(sn.pages, l.kids(n)[c-1])
 		}
 	}
+	touchNodes(d.n[:m])
 	for i := range m {
-		d.at[i] = lineOf(d.n[i], W(d.words[i]))
+		d.at[i] = leafLine(d.n[i], W(d.words[i]))
 	}
+	touchLines(d.n[:m], &d.at)
 	for i := range m {
-		d.at[i] = inLine(d.n[i], d.at[i], W(d.words[i]))
+		d.at[i] = inLeafLine(d.n[i], d.at[i], W(d.words[i]))
 	}
 }
 
@@ -174,8 +182,7 @@ func (sn *snapshot[W]) rowsOf(q *place, rows []uint64) {
 	c.seek(sn.root, q)
 	for len(rows) > 0 {
 		s := c.leaf()
-		n := copy(rows, sn.t.layout.rows(s.n)[s.at:s.n.len()])
-		rows = rows[n:]
+		rows = rows[sn.t.layout.copyRows(rows, s.n, s.at):]
 		if len(rows) > 0 {
 			c.nextLeaf()
 		}

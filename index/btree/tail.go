@@ -193,7 +193,7 @@ func (t *tree[W]) takeTails(s device.Stream, w *work) error {
 				continue
 			}
 			if dead {
-				w.tails[i] = tailAt(t.layout.restOf(n, a.place())[t.layout.x-1])
+				w.tails[i] = tailAt(t.layout.restOf(n, t.layout.slot(n, a.place()))[t.layout.x-1])
 				if w.tails[i] != 0 {
 					w.dropped = append(w.dropped, w.tails[i])
 				}
