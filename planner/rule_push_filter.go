@@ -36,7 +36,7 @@ func (o *optimizer) push(n Node, conds []Expr) Node {
 	case *Join:
 		return o.pushJoin(n, conds)
 	case *Aggregate:
-		return o.pushAggregate(n, conds)
+		return o.pushBelowGroups(n, conds)
 	case *SetOp:
 		return o.pushSetOp(n, conds)
 	case *Window:
@@ -152,7 +152,7 @@ func (o *optimizer) pushSome(n Node, conds []Expr, keys colSet) Node {
 	return filtered(mapInputs(n, func(in Node) Node { return o.push(in, down) }), stay)
 }
 
-func (o *optimizer) pushAggregate(n *Aggregate, conds []Expr) Node {
+func (o *optimizer) pushBelowGroups(n *Aggregate, conds []Expr) Node {
 	keys := make(replacement)
 	var cols colSet
 	for i, g := range n.Groups {
