@@ -35,13 +35,13 @@ func (c *config) csv(ctx context.Context) error {
 		defer dbs[i].Close()
 		dbs[i].SetMaxOpenConns(1)
 	}
-	line := func(name string, times []time.Duration) {
+	line := func(name string, times []timing) {
 		out := fmt.Sprintf("%-28s", name)
 		for i, t := range times {
 			out += fmt.Sprintf("  %s %s (%.0f MB/s)", c.engines[i].name, t.Round(time.Millisecond), float64(st.Size())/1e6/t.Seconds())
 		}
 		for i := 1; i < len(times); i++ {
-			out += fmt.Sprintf("  rate/%s %.2f", c.engines[i].name, float64(times[i])/float64(times[0]))
+			out += fmt.Sprintf("  rate/%s %.2f", c.engines[i].name, times[i].Seconds()/times[0].Seconds())
 		}
 		fmt.Println(out)
 	}
@@ -68,14 +68,14 @@ func (c *config) csv(ctx context.Context) error {
 
 // loadCSV times COPY of a file into lineitem, the best of the runs, and
 // compares what is in the tables then.
-func (c *config) loadCSV(ctx context.Context, dbs []*sql.DB, path string) ([]time.Duration, error) {
+func (c *config) loadCSV(ctx context.Context, dbs []*sql.DB, path string) ([]timing, error) {
 	table := tpch.Tables[0]
 	for _, t := range tpch.Tables {
 		if t.Name == "lineitem" {
 			table = t
 		}
 	}
-	best := make([]time.Duration, len(dbs))
+	best := make([]timing, len(dbs))
 	var first [][]string
 	for run := range c.runs {
 		for i, db := range dbs {
@@ -88,8 +88,8 @@ func (c *config) loadCSV(ctx context.Context, dbs []*sql.DB, path string) ([]tim
 			if _, err := db.ExecContext(ctx, fmt.Sprintf("COPY lineitem FROM '%s' (HEADER true)", path)); err != nil {
 				return nil, fmt.Errorf("%s: %w", c.engines[i].name, err)
 			}
-			if took := time.Since(start); best[i] == 0 || took < best[i] {
-				best[i] = took
+			if took := time.Since(start); best[i].Duration == 0 || took < best[i].Duration {
+				best[i] = timing{Duration: took}
 			}
 			if run > 0 {
 				continue

@@ -18,7 +18,8 @@
 //
 // Invariants:
 //
-//  1. A time counts only when the answer was compared and agreed.
+//  1. A time counts only when the answer was compared and agreed, or is a bound
+//     (-limit) and printed as one.
 //  2. Ratios are of medians of one run: machines are shared, so absolute
 //     times mean little.
 //  3. Figures worth keeping go to history/, with date, hardware and versions.

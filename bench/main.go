@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -28,6 +29,7 @@ func run(ctx context.Context, args []string) error {
 	fs.Float64Var(&c.scale, "sf", 1, "the scale factor of TPC-H or TPC-DS")
 	fs.Float64Var(&c.rows, "rows", 10e6, "rows of the tables of hits, groupby, join, point and cancel, keys of index")
 	fs.IntVar(&c.runs, "runs", 5, "counted runs of a query; the median is taken")
+	fs.DurationVar(&c.limit, "limit", 0, "end a peer's query after this time and count it as that long, not compared (0: never)")
 	names := fs.String("engines", "gpusql,duckdb,sqlite", "engines, the first compared with the others")
 	only := fs.String("q", "", "only these queries, as 1,6")
 	fs.StringVar(&c.queries, "queries", "", "the folder of the query texts (default: the suite's in shared/sql)")
@@ -86,4 +88,5 @@ type config struct {
 	queries string
 	profile string
 	cores   bool
+	limit   time.Duration
 }

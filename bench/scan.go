@@ -58,7 +58,7 @@ func (c *config) scan(ctx context.Context) error {
 			line += fmt.Sprintf("  %s %s", engines[i].name, t.Round(time.Millisecond))
 		}
 		for i := 1; i < len(times); i++ {
-			line += fmt.Sprintf("  rate/%s %.2f", engines[i].name, float64(times[i])/float64(times[0]))
+			line += fmt.Sprintf("  rate/%s %.2f", engines[i].name, times[i].Seconds()/times[0].Seconds())
 		}
 		fmt.Println(line)
 	}

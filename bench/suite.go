@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -159,12 +160,12 @@ func (c *config) suite(ctx context.Context, s *suite, scale float64) error {
 		}
 		line := fmt.Sprintf("Q%-4s", q.name)
 		for _, t := range times {
-			line += fmt.Sprintf("%12s", t.Round(10*time.Microsecond))
+			line += fmt.Sprintf("%12s", t.bound(">")+t.Round(10*time.Microsecond).String())
 		}
 		for i := 1; i < len(times); i++ {
-			ratio := float64(times[0]) / float64(times[i])
+			ratio := float64(times[0].Duration) / float64(times[i].Duration)
 			logs[i] += math.Log(ratio)
-			line += fmt.Sprintf("%12.2f", ratio)
+			line += fmt.Sprintf("%12s", times[i].bound("<")+fmt.Sprintf("%.2f", ratio))
 		}
 		fmt.Println(line)
 		done++
@@ -201,14 +202,30 @@ func (e *engine) open(ctx context.Context, s *suite, paths map[string]string) (*
 	return db, nil
 }
 
+// timing is the median time of a query, or a limit at which a peer was ended.
+type timing struct {
+	time.Duration
+	ended bool
+}
+
+// bound is a sign of inequality before what is only a bound.
+func (t timing) bound(sign string) string {
+	if t.ended {
+		return sign
+	}
+	return ""
+}
+
 // compare runs a query on every engine, turn by turn, and gives the medians.
-// An engine that takes over ten seconds runs once.
-func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, ask func(context.Context, *sql.DB, string) (*answer, error), profile *os.File) ([]time.Duration, error) {
+// An engine that takes over ten seconds runs once, and a peer that takes longer
+// than the limit is ended.
+func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, ask func(context.Context, *sql.DB, string) (*answer, error), profile *os.File) ([]timing, error) {
+	ended := make([]bool, len(dbs))
 	times := make([][]time.Duration, len(dbs))
 	var first [][]string
 	for run := 0; run <= c.runs; run++ { // the first is the warm-up, whose answer counts
 		for i, db := range dbs {
-			if run > 0 && times[i][0] > 10*time.Second {
+			if run > 0 && (ended[i] || times[i][0] > 10*time.Second) {
 				continue
 			}
 			if profile != nil && i == 0 && run > 0 {
@@ -216,9 +233,18 @@ func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, ask fu
 					return nil, err
 				}
 			}
-			got, err := ask(ctx, db, c.engines[i].dialect(text))
+			limited, stop := ctx, func() {}
+			if i > 0 && c.limit > 0 {
+				limited, stop = context.WithTimeout(ctx, c.limit)
+			}
+			got, err := ask(limited, db, c.engines[i].dialect(text))
+			stop()
 			if profile != nil && i == 0 && run > 0 {
 				pprof.StopCPUProfile()
+			}
+			if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
+				times[i], ended[i] = []time.Duration{c.limit}, true
+				continue
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", c.engines[i].name, err)
@@ -236,13 +262,13 @@ func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, ask fu
 			times[i] = append(times[i], took)
 		}
 	}
-	medians := make([]time.Duration, len(dbs))
+	medians := make([]timing, len(dbs))
 	for i, ts := range times {
 		if len(ts) > 1 {
 			ts = ts[1:]
 		}
 		slices.Sort(ts)
-		medians[i] = ts[len(ts)/2]
+		medians[i] = timing{ts[len(ts)/2], ended[i]}
 	}
 	return medians, nil
 }
