@@ -2,7 +2,7 @@
 // same queries, one after the other in one run, every answer compared.
 //
 //	go run . tpch  -sf 1        the 22 queries of TPC-H
-//	go run . tpcds -sf 1        50 queries of TPC-DS
+//	go run . tpcds -sf 1        the 99 queries of TPC-DS
 //	go run . hits -rows 10e6    43 queries of web analytics over one table
 //	go run . groupby -rows 10e6 the group-by queries of db-benchmark
 //	go run . join -rows 10e6    its joins

@@ -32,6 +32,7 @@ type table struct {
 // A suite is queries over generated tables.
 type suite struct {
 	queries  string // a folder of them or a file in shared/sql
+	more     string // a folder of further ones, here
 	texts    string // the queries themselves, where they are ours
 	data     string // what the names of its folders of files begin with
 	tables   []table
@@ -50,7 +51,7 @@ func tpchSuite() *suite {
 }
 
 func tpcdsSuite() *suite {
-	s := &suite{queries: "tpcds/queries", data: "tpcds-sf", ask: query, generate: func(scale float64, to func(string, arrow.RecordBatch) error) error {
+	s := &suite{queries: "tpcds/queries", more: filepath.Join("..", "tests", "tpcds", "queries"), data: "tpcds-sf", ask: query, generate: func(scale float64, to func(string, arrow.RecordBatch) error) error {
 		return tpcds.Generate(scale, func(t *tpcds.Table, rec arrow.RecordBatch) error { return to(t.Name, rec) })
 	}}
 	for _, t := range tpcds.Tables {
@@ -80,6 +81,11 @@ func (c *config) queriesOf(s *suite) ([]text, error) {
 		all = split(string(b))
 	default:
 		all, err = folder(path)
+		if err == nil && c.queries == "" && s.more != "" {
+			var more []text
+			more, err = folder(s.more)
+			all = append(all, more...)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -90,6 +96,11 @@ func (c *config) queriesOf(s *suite) ([]text, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no queries in %s", path)
 	}
+	slices.SortStableFunc(all, func(a, b text) int {
+		x, _ := strconv.Atoi(a.name)
+		y, _ := strconv.Atoi(b.name)
+		return x - y
+	})
 	return all, nil
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/gpusql/gpusql"
 )
 
-// suite is where the query texts are.
-var suite = filepath.Join("..", "..", "..", "shared", "sql", "tpcds", "queries")
+// texts are where the query texts are: those of the suite, and here the others.
+var texts = []string{filepath.Join("..", "..", "..", "shared", "sql", "tpcds", "queries"), "queries"}
 
 // load fills a database with the tables of a scale.
 func load(t testing.TB, scale float64) *gpusql.Conn {
@@ -58,10 +58,11 @@ const withoutRules = "SET disabled_rules = 'reduce_aggregate,push_limit,top_n,bu
 
 // TestQueries runs every query in two configurations.
 func TestQueries(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(suite, "*.sql"))
-	require.NoError(t, err)
-	if len(files) == 0 {
-		t.Skip("no queries here: ", suite)
+	var files []string
+	for _, folder := range texts {
+		some, err := filepath.Glob(filepath.Join(folder, "*.sql"))
+		require.NoError(t, err)
+		files = append(files, some...)
 	}
 	ctx := context.Background()
 	conn := load(t, 0.01)
@@ -91,7 +92,7 @@ func TestQueries(t *testing.T) {
 		})
 	}
 	t.Log("queries without an answer: ", empty)
-	require.LessOrEqual(t, empty, 15, "queries without an answer")
+	require.LessOrEqual(t, empty, 30, "queries without an answer")
 }
 
 func answer(t *testing.T, conn *gpusql.Conn, text string) [][]string {
