@@ -256,3 +256,58 @@ var (
 	codeSortWords   = &device.Code{Module: moduleSort, Entry: "sort_words", Block: 256, Items: 1024}   // sortLaunch
 	codeSortLongest = &device.Code{Module: moduleSort, Entry: "sort_longest", Block: 256, Items: 2048} // sortLaunch
 )
+
+//go:embed tree_read.ptx
+var ptxTreeRead string
+
+var (
+	moduleTreeRead = &device.Module{Name: "tree_read", PTX: ptxTreeRead}
+
+	codeTreeLookup4 = &device.Code{Module: moduleTreeRead, Entry: "tree_lookup_4", Block: 256, Items: 512} // TreeRead
+	codeTreeLookup8 = &device.Code{Module: moduleTreeRead, Entry: "tree_lookup_8", Block: 256, Items: 512} // TreeRead
+	codeTreeBounds4 = &device.Code{Module: moduleTreeRead, Entry: "tree_bounds_4", Block: 256, Items: 512} // TreeRead
+	codeTreeBounds8 = &device.Code{Module: moduleTreeRead, Entry: "tree_bounds_8", Block: 256, Items: 512} // TreeRead
+	codeTreeSpots4  = &device.Code{Module: moduleTreeRead, Entry: "tree_spots_4", Block: 256, Items: 256}  // TreeRead
+	codeTreeSpots8  = &device.Code{Module: moduleTreeRead, Entry: "tree_spots_8", Block: 256, Items: 256}  // TreeRead
+	codeTreeFill4   = &device.Code{Module: moduleTreeRead, Entry: "tree_fill_4", Block: 256, Items: 2048}  // TreeRead
+	codeTreeFill8   = &device.Code{Module: moduleTreeRead, Entry: "tree_fill_8", Block: 256, Items: 2048}  // TreeRead
+)
+
+//go:embed tree_write.ptx
+var ptxTreeWrite string
+
+var (
+	moduleTreeWrite = &device.Module{Name: "tree_write", PTX: ptxTreeWrite}
+
+	codeTreeHeads4     = &device.Code{Module: moduleTreeWrite, Entry: "tree_heads_4", Block: 256, Items: 256}      // TreeWrite
+	codeTreeHeads8     = &device.Code{Module: moduleTreeWrite, Entry: "tree_heads_8", Block: 256, Items: 256}      // TreeWrite
+	codeTreeUpserts    = &device.Code{Module: moduleTreeWrite, Entry: "tree_upserts", Block: 256, Items: 256}      // TreeWrite
+	codeTreeLocate4    = &device.Code{Module: moduleTreeWrite, Entry: "tree_locate_4", Block: 256, Items: 256}     // TreeWrite
+	codeTreeLocate8    = &device.Code{Module: moduleTreeWrite, Entry: "tree_locate_8", Block: 256, Items: 256}     // TreeWrite
+	codeTreeGroup      = &device.Code{Module: moduleTreeWrite, Entry: "tree_group", Block: 256, Items: 2048}       // TreeWrite
+	codeTreePlan       = &device.Code{Module: moduleTreeWrite, Entry: "tree_plan", Block: 256, Items: 256}         // TreeWrite
+	codeTreeDirectory4 = &device.Code{Module: moduleTreeWrite, Entry: "tree_directory_4", Block: 256, Items: 2048} // TreeWrite
+	codeTreeDirectory8 = &device.Code{Module: moduleTreeWrite, Entry: "tree_directory_8", Block: 256, Items: 2048} // TreeWrite
+	codeTreeItems4     = &device.Code{Module: moduleTreeWrite, Entry: "tree_items_4", Block: 256, Items: 256}      // TreeWrite
+	codeTreeItems8     = &device.Code{Module: moduleTreeWrite, Entry: "tree_items_8", Block: 256, Items: 256}      // TreeWrite
+	codeTreeOld4       = &device.Code{Module: moduleTreeWrite, Entry: "tree_old_4", Block: 256, Items: 256}        // TreeWrite
+	codeTreeOld8       = &device.Code{Module: moduleTreeWrite, Entry: "tree_old_8", Block: 256, Items: 256}        // TreeWrite
+	codeTreeAll4       = &device.Code{Module: moduleTreeWrite, Entry: "tree_all_4", Block: 256, Items: 256}        // TreeWrite
+	codeTreeAll8       = &device.Code{Module: moduleTreeWrite, Entry: "tree_all_8", Block: 256, Items: 256}        // TreeWrite
+	codeTreeUpper4     = &device.Code{Module: moduleTreeWrite, Entry: "tree_upper_4", Block: 256, Items: 256}      // TreeWrite
+	codeTreeUpper8     = &device.Code{Module: moduleTreeWrite, Entry: "tree_upper_8", Block: 256, Items: 256}      // TreeWrite
+	codeTreeItemTails  = &device.Code{Module: moduleTreeWrite, Entry: "tree_item_tails", Block: 256, Items: 256}   // TreeWrite
+	codeTreeEntryTails = &device.Code{Module: moduleTreeWrite, Entry: "tree_entry_tails", Block: 256, Items: 256}  // TreeWrite
+	codeTreeTailSizes  = &device.Code{Module: moduleTreeWrite, Entry: "tree_tail_sizes", Block: 256, Items: 256}   // TreeWrite
+	codeTreeTailCopy   = &device.Code{Module: moduleTreeWrite, Entry: "tree_tail_copy", Block: 256, Items: 256}    // TreeWrite
+	codeTreeRing       = &device.Code{Module: moduleTreeWrite, Entry: "tree_ring", Block: 256, Items: 256}         // TreeRing
+	codeTreeCheck4     = &device.Code{Module: moduleTreeWrite, Entry: "tree_check_4", Block: 256, Items: 256}      // TreeCheck
+	codeTreeCheck8     = &device.Code{Module: moduleTreeWrite, Entry: "tree_check_8", Block: 256, Items: 256}      // TreeCheck
+	codeTreeCheckFree  = &device.Code{Module: moduleTreeWrite, Entry: "tree_check_free", Block: 256, Items: 256}   // TreeCheck
+	codeTreeFacts4     = &device.Code{Module: moduleTreeWrite, Entry: "tree_facts_4", Block: 256, Items: 1024}     // TreeKeys
+	codeTreeFacts8     = &device.Code{Module: moduleTreeWrite, Entry: "tree_facts_8", Block: 256, Items: 1024}     // TreeKeys
+	codeTreeWords4     = &device.Code{Module: moduleTreeWrite, Entry: "tree_words_4", Block: 256, Items: 1024}     // TreeKeys
+	codeTreeWords8     = &device.Code{Module: moduleTreeWrite, Entry: "tree_words_8", Block: 256, Items: 1024}     // TreeKeys
+	codeTreeRows32     = &device.Code{Module: moduleTreeWrite, Entry: "tree_rows32", Block: 256, Items: 1024}      // TreeKeys
+	codeTreeMerge      = &device.Code{Module: moduleTreeWrite, Entry: "tree_merge", Block: 256, Items: 256}        // TreeKeys
+)

@@ -1,0 +1,220 @@
+// Questions to a tree: see tree_read.go.
+#include "tree.cuh"
+
+// A block's keys: so many for each four lanes, of which it looks at some at once.
+#define TREE_ROUNDS 8
+#define TREE_AT_ONCE 4
+#define TREE_KEYS (TREE_ROUNDS * BLOCK / 4)
+
+// quad_row writes the row of entry pos of a leaf, of those with 32 bits, which four
+// lanes have read: the one that has it does.
+INLINE void quad_row(Pack<u32, 4> rows, u32 pos, u64 *to) {
+  const u32 a = rows.v[0], b = rows.v[1], c = rows.v[2], d = rows.v[3];
+  const u32 low = pos & 1 ? b : a, high = pos & 1 ? d : c;
+  if (lane() % quad_lanes == pos / 4) *to = pos & 2 ? high : low;
+}
+
+// lookup finds keys of one word and writes offsets and rows in the same launch.
+// Four lanes find a key's place, and read the leaf's rows of 32 bits with its
+// words; then a thread each does what is left of it, so that the block waits once
+// for that and not each time. Blocks tell each other how many rows they have.
+template <typename W>
+INLINE void lookup(const TreeRead &a, u64 n) {
+  SHARED(u32, leaves, TREE_KEYS);
+  SHARED(u32, refs, TREE_KEYS);
+  SHARED(u16, founds, TREE_KEYS); // entries that are equal, and below, 8 bits each
+  SHARED(u64, firsts, TREE_KEYS); // rows
+  SHARED(u64, place, 1);
+  const Tree &t = a.T;
+  const u32 tile = take_tile(at<u32>(a.State));
+  const u64 base = u64(tile) * TREE_KEYS;
+  const W *keys = at<W>(a.LoKeys);
+  for (u32 r = 0; r < TREE_ROUNDS; r += TREE_AT_ONCE) {
+    u32 mine[TREE_AT_ONCE], leaf[TREE_AT_ONCE], ref[TREE_AT_ONCE];
+    W word[TREE_AT_ONCE];
+    Found f[TREE_AT_ONCE];
+    UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) {
+      mine[q] = ((r + q) * BLOCK + thread()) / quad_lanes;
+      word[q] = base + mine[q] < n ? keys[base + mine[q]] : W(0);
+    }
+    quad_descend(t, word, leaf);
+    UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) ref[q] = at<u32>(t.Refs)[leaf[q]];
+    Pack<u32, 4> near[TREE_AT_ONCE];
+    if (!t.Form.Wide) {
+      UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) {
+        near[q] = at<Pack<u32, 4>>(leaf_at(t, ref[q]) + t.Form.RowsAt)[lane() % quad_lanes];
+      }
+    }
+    quad_find(t, ref, word, f);
+    if (!t.Form.Wide) {
+      UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) quad_row(near[q], f[q].pos, &firsts[mine[q]]);
+    }
+    if (lane() % quad_lanes == 0) {
+      UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) {
+        leaves[mine[q]] = leaf[q];
+        refs[mine[q]] = ref[q];
+        founds[mine[q]] = u16(f[q].same << 8 | f[q].pos);
+      }
+    }
+  }
+  sync_block();
+  constexpr u32 K = TREE_KEYS / BLOCK;
+  u64 row[K], own = 0, all;
+  u32 count[K];
+  UNROLL for (u32 k = 0; k < K; k++) {
+    const u32 mine = thread() * K + k, ref = refs[mine], pos = founds[mine] & 0xff;
+    count[k] = base + mine < n ? founds[mine] >> 8 : 0;
+    if (count[k] == 0) continue;
+    row[k] = t.Form.Wide ? row_of(t.Form, leaf_at(t, ref), pos) : firsts[mine];
+    if (pos + count[k] == length_of(ref) && leaves[mine] + 1 < t.Counts[0]) {
+      const W word = keys[base + mine];
+      if (word_of<W>(leaf_at(t, at<u32>(t.Refs)[leaves[mine] + 1]), 0) == word) {
+        const Spot end = search(t, Place<W>{word, 0, ~u64(0), true});
+        count[k] = rank_of(t, end) - rank_of(t, {leaves[mine], pos});
+      }
+    }
+  }
+  UNROLL for (u32 k = 0; k < K; k++) own += count[k];
+  u64 sum = block_scan<BLOCK>(own, Add(), u64(0), all);
+  if (warp() == 0) {
+    const u64 past = look_back(TileWords{at<u64>(a.State) + 1}, tile, all);
+    if (lane() == 0) {
+      place[0] = past;
+      if (base + TREE_KEYS >= n) at<u64>(a.Offsets)[n] = past + all;
+    }
+  }
+  sync_block();
+  sum += place[0];
+  u64 *rows = at<u64>(a.Rows);
+  UNROLL for (u32 k = 0; k < K; k++) {
+    const u32 mine = thread() * K + k;
+    if (base + mine >= n) break;
+    at<u64>(a.Offsets)[base + mine] = sum;
+    if (count[k] && sum < a.Room) rows[sum] = row[k];
+    if (count[k] > 1) {
+      u32 leaf = leaves[mine], ref = refs[mine], pos = founds[mine] & 0xff;
+      for (u64 j = sum + 1; j < sum + count[k] && j < a.Room; j++) {
+        if (++pos == length_of(ref)) ref = at<u32>(t.Refs)[++leaf], pos = 0;
+        rows[j] = row_of(t.Form, leaf_at(t, ref), pos);
+      }
+    }
+    sum += count[k];
+  }
+}
+
+KERNEL(tree_lookup_4, TreeRead, BLOCK, TREE_KEYS) { lookup<u32>(a, n); }
+KERNEL(tree_lookup_8, TreeRead, BLOCK, TREE_KEYS) { lookup<u64>(a, n); }
+
+// answer writes what is known of range i: entries from number low to high.
+INLINE void answer(const TreeRead &a, u64 i, u32 low, u32 leaf, u32 high) {
+  u64 count = low < high ? high - low : 0;
+  if (a.Limit && count > a.Limit) count = a.Limit;
+  at<u64>(a.Offsets)[i] = count;
+  if (!a.Begin) return;
+  at<u64>(a.Begin)[i] = a.Backward ? (u64(high - count) << 32 | ~u32(0)) : (u64(low) << 32 | leaf);
+}
+
+// bounds is for ranges between keys of one word, four lanes a range: they look for
+// both ends at once. An open end is looked for too, and not used.
+template <typename W>
+INLINE void bounds(const TreeRead &a, u64 n) {
+  const Tree &t = a.T;
+  for (u32 r = 0; r < TREE_ROUNDS; r++) {
+    const u64 i = u64(block()) * TREE_KEYS + (r * BLOCK + thread()) / quad_lanes;
+    const bool real = i < n;
+    const W word[2] = {real && a.LoKeys ? at<W>(a.LoKeys)[i] : W(0), real && a.HiKeys ? at<W>(a.HiKeys)[i] : W(0)};
+    u32 leaf[2];
+    Found f[2];
+    quad_descend(t, word, leaf);
+    const u32 ref[2] = {at<u32>(t.Refs)[leaf[0]], at<u32>(t.Refs)[leaf[1]]};
+    quad_find(t, ref, word, f);
+    if (real && lane() % quad_lanes == 0) {
+      const u32 high = a.HiKeys ? rank_of(t, {leaf[1], f[1].pos}) : t.Entries;
+      answer(a, i, a.LoKeys ? rank_of(t, {leaf[0], f[0].pos}) : 0, a.LoKeys ? leaf[0] : 0, high);
+    }
+  }
+}
+
+KERNEL(tree_bounds_4, TreeRead, BLOCK, TREE_KEYS) { bounds<u32>(a, n); }
+KERNEL(tree_bounds_8, TreeRead, BLOCK, TREE_KEYS) { bounds<u64>(a, n); }
+
+// bound_of is the place of key i of a bound.
+template <typename W>
+INLINE Place<W> bound_of(const Tree &t, Ptr keys, Ptr rows, u64 i, bool after) {
+  const Ptr key = keys + i * t.Form.KeySize;
+  return {*at<W>(key), key + sizeof(W), after ? ~u64(0) : rows ? at<u64>(rows)[i] : 0, after};
+}
+
+// spots is for ranges of any kind, a thread a range.
+template <typename W>
+INLINE void spots(const TreeRead &a, u64 n) {
+  const Tree &t = a.T;
+  const u64 i = number();
+  if (i >= n) return;
+  if (a.Ops && at<u8>(a.Ops)[i] != a.Only) return answer(a, i, 0, 0, 0);
+  Spot begin = {0, 0};
+  if (a.LoKeys) begin = search(t, bound_of<W>(t, a.LoKeys, a.LoRows, i, false));
+  const u32 high = a.HiKeys ? rank_of(t, search(t, bound_of<W>(t, a.HiKeys, a.HiRows, i, a.HiAfter))) : t.Entries;
+  answer(a, i, rank_of(t, begin), begin.leaf, high);
+}
+
+KERNEL(tree_spots_4, TreeRead, BLOCK, BLOCK) { spots<u32>(a, n); }
+KERNEL(tree_spots_8, TreeRead, BLOCK, BLOCK) { spots<u64>(a, n); }
+
+// put_key writes a whole key to place j of an answer.
+template <typename W>
+INLINE void put_key(const TreeRead &a, u64 j, Ptr leaf, u32 i) {
+  const Ptr key = a.Keys + j * a.T.Form.KeySize, rest = rest_of(a.T.Form, leaf, i);
+  *at<W>(key) = word_of<W>(leaf, i);
+  for (u32 w = 0; w < a.T.Form.Rest; w++) at<u64>(key + 8)[w] = at<u64>(rest)[w];
+}
+
+// Answers that a warp writes.
+#define TREE_ANSWERS 256
+
+// fill writes answers, whatever ranges they are of: a warp takes a run of them,
+// and reads two leaves at a time.
+template <typename W>
+INLINE void fill(const TreeRead &a, u64 n) {
+  const Tree &t = a.T;
+  const u64 *offsets = at<u64>(a.Offsets);
+  const u32 *sums = at<u32>(t.Sums), leaves = t.Counts[0];
+  u64 from = (u64(block()) * (BLOCK / WARP) + warp()) * TREE_ANSWERS;
+  const u64 to = smaller(n, from + TREE_ANSWERS);
+  if (from >= n) return;
+  u64 low = 0, high = a.N; // the range that answer from is of
+  while (high - low > 1) {
+    const u64 middle = (low + high) / 2;
+    if (offsets[middle] <= from) low = middle; else high = middle;
+  }
+  for (u64 i = low; from < to; i++) {
+    const u64 begin = offsets[i], end = offsets[i + 1], stop = smaller(end, to);
+    if (stop <= from) continue;
+    const u64 b = at<u64>(a.Begin)[i];
+    const u32 first = u32(b >> 32), lowest = first + u32(a.Backward ? end - stop : from - begin);
+    const u32 highest = lowest + u32(stop - from);
+    u32 leaf = u32(b);
+    if (leaf == ~u32(0) || lowest - first >= TreeLeaf) {
+      u32 below = 0, above = leaves; // the last leaf that begins at the entry or before
+      while (above - below > 1) {
+        const u32 middle = below + (above - below) / 2;
+        if (sums[middle] <= lowest) below = middle; else above = middle;
+      }
+      leaf = below;
+    }
+    for (; leaf < leaves && sums[leaf] < highest; leaf += WARP / TreeLeaf) {
+      const u32 d = leaf + lane() / TreeLeaf, pos = lane() % TreeLeaf;
+      if (d >= leaves) continue;
+      const u32 ref = at<u32>(t.Refs)[d], rank = sums[d] + pos;
+      if (pos >= length_of(ref) || rank < lowest || rank >= highest) continue;
+      const Ptr block = leaf_at(t, ref);
+      const u64 j = a.Backward ? end - 1 - (rank - first) : begin + (rank - first);
+      at<u64>(a.Rows)[j] = row_of(t.Form, block, pos);
+      if (a.Keys) put_key<W>(a, j, block, pos);
+    }
+    from = stop;
+  }
+}
+
+KERNEL(tree_fill_4, TreeRead, BLOCK, TREE_ANSWERS * BLOCK / 32) { fill<u32>(a, n); }
+KERNEL(tree_fill_8, TreeRead, BLOCK, TREE_ANSWERS * BLOCK / 32) { fill<u64>(a, n); }

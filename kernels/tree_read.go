@@ -1,0 +1,57 @@
+package kernels
+
+import "github.com/gpusql/gpusql/device"
+
+// TreeRead is a question to a tree that has entries.
+//
+//gpu:layout
+type TreeRead struct {
+	T              Tree
+	LoKeys, LoRows device.Ptr // see index.Bound
+	HiKeys, HiRows device.Ptr
+	Ops, Begin     device.Ptr // Ops: only those that are Only are asked, 0: all. Begin: see bounds
+	Offsets        device.Ptr // of answers; bounds puts counts there
+	Rows, Keys     device.Ptr // answers
+	State          device.Ptr // TreeLookupBytes
+	N, Room        uint64     // questions; rows that there is room for
+	Limit          uint64
+	Backward       uint32
+	HiAfter        uint32 // ranges end behind the rows of Hi's keys
+	Only           uint32
+	_              uint32
+}
+
+var (
+	treeLookups = treeKernels[TreeRead](codeTreeLookup4, codeTreeLookup8)
+	treeBounds  = treeKernels[TreeRead](codeTreeBounds4, codeTreeBounds8)
+	treeSpots   = treeKernels[TreeRead](codeTreeSpots4, codeTreeSpots8)
+	treeFills   = treeKernels[TreeRead](codeTreeFill4, codeTreeFill8)
+)
+
+// TreeLookupBytes is the State of a lookup of n keys.
+func TreeLookupBytes(n int) int { return 8 * (1 + codeTreeLookup4.Grid(max(n, 1), 0)) }
+
+// Lookup writes the offsets and rows of the keys at LoKeys, each once: rows
+// beyond Room are not written, and Offsets[N] says how many there are. Keys are
+// one word.
+func (a *TreeRead) Lookup(s device.Stream) error {
+	if err := Zero(s, a.State, TreeLookupBytes(int(a.N))); err != nil {
+		return err
+	}
+	return device.Launch(s, treeLookups[a.T.Form.Narrow], int(a.N), *a)
+}
+
+// Bounds writes how many entries each range has at Offsets, and at Begin, if that
+// is not 0, where they begin: an entry's number, and its leaf or all ones.
+func (a *TreeRead) Bounds(s device.Stream) error {
+	k := treeSpots
+	if a.T.Form.Rest == 0 && a.LoRows|a.HiRows|a.Ops == 0 && a.HiAfter == 0 {
+		k = treeBounds
+	}
+	return device.Launch(s, k[a.T.Form.Narrow], int(a.N), *a)
+}
+
+// Fill writes the rows, and keys if Keys is not 0, of total entries.
+func (a *TreeRead) Fill(s device.Stream, total int) error {
+	return device.Launch(s, treeFills[a.T.Form.Narrow], total, *a)
+}

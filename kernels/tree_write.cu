@@ -1,0 +1,527 @@
+// From one state of a tree to the next: see tree_write.go.
+#include "tree.cuh"
+
+// What a change does: nothing where another one of its entry comes behind it, or
+// where there is nothing to do. Beside it in a byte is twice its place in the
+// leaf, and 1 when it is there.
+constexpr u32 effect_add = 64, effect_remove = 128, place_bits = 63;
+
+INLINE u64 index_of(Ptr index, u64 i) { return index ? u64(at<u32>(index)[i]) : i; }
+
+template <typename W>
+INLINE W item_word(const TreeItems &x, u64 i) { return *at<W>(x.Words + i * x.Stride); }
+INLINE u64 item_row(const TreeItems &x, u64 i) { return x.Rows32 ? u64(at<u32>(x.Rows)[i]) : at<u64>(x.Rows)[i]; }
+INLINE Ptr item_rest(const TreeItems &x, u64 i) { return x.Keys + index_of(x.Index, i) * x.KeySize + 8; }
+INLINE u32 item_op(const TreeItems &x, u64 i) { return x.Ops ? u32(at<u8>(x.Ops)[index_of(x.Index, i)]) : x.Op; }
+
+constexpr u32 op_delete = 1, op_upsert = 2; // index.Op
+
+template <typename W>
+INLINE bool same_key(const TreeForm &f, const TreeItems &x, u64 i, u64 j) {
+  return item_word<W>(x, i) == item_word<W>(x, j) && (f.Rest == 0 || compare_rest(f, item_rest(x, i), item_rest(x, j)) == 0);
+}
+
+// heads says which changes are the first of their key.
+template <typename W>
+INLINE void heads(const TreeWrite &a, u64 n) {
+  u32 *out = at<u32>(a.Leaf);
+  const u64 i = number();
+  if (i < n) out[i] = i == 0 || !same_key<W>(a.From.Form, a.Items, i - 1, i);
+}
+
+KERNEL(tree_heads_4, TreeWrite, BLOCK, BLOCK) { heads<u32>(a, n); }
+KERNEL(tree_heads_8, TreeWrite, BLOCK, BLOCK) { heads<u64>(a, n); }
+
+KERNEL(tree_upserts, TreeWrite, BLOCK, BLOCK) {
+  u32 *key = at<u32>(a.Items.Same);
+  const u64 i = number();
+  if (i >= n) return;
+  const u32 k = key[i] + at<u32>(a.Leaf)[i] - 1;
+  key[i] = k;
+  if (item_op(a.Items, i) == op_upsert) atomic_max(&at<u32>(a.Items.Upserts)[k], u32(index_of(a.Items.Index, i)) + 1);
+}
+
+// removes says whether a change takes its entry away: an upsert behind it does too.
+INLINE bool removes(const TreeItems &x, u64 i) {
+  return item_op(x, i) == op_delete ||
+         (x.Upserts && u32(index_of(x.Index, i)) + 1 < at<u32>(x.Upserts)[at<u32>(x.Same)[i]]);
+}
+
+template <typename W>
+INLINE void locate(const TreeWrite &a, u64 n) {
+  const TreeItems &x = a.Items;
+  const Tree &t = a.From;
+  const u64 i = number();
+  if (i >= n) return;
+  const W word = item_word<W>(x, i);
+  const u64 row = item_row(x, i);
+  const Ptr rest = t.Form.Rest ? item_rest(x, i) : 0;
+  const bool last = x.Distinct || i + 1 == n || item_row(x, i + 1) != row || !same_key<W>(t.Form, x, i, i + 1);
+  Spot s = {0, 0};
+  bool there = false;
+  if (t.Counts[0]) {
+    s = search(t, Place<W>{word, rest, row, false});
+    const u32 ref = at<u32>(t.Refs)[s.leaf];
+    const Ptr leaf = leaf_at(t, ref);
+    there = s.pos < length_of(ref) && word_of<W>(leaf, s.pos) == word && row_of(t.Form, leaf, s.pos) == row &&
+            (t.Form.Rest == 0 || compare_rest(t.Form, rest_of(t.Form, leaf, s.pos), rest) == 0);
+  }
+  at<u32>(a.Leaf)[i] = s.leaf;
+  u32 effect = 0;
+  if (last) {
+    const bool away = removes(x, i);
+    effect = away == there ? (there ? effect_remove : effect_add) : 0;
+  }
+  at<u8>(a.At)[i] = u8(s.pos * 2 + there + effect);
+}
+
+KERNEL(tree_locate_4, TreeWrite, BLOCK, BLOCK) { locate<u32>(a, n); }
+KERNEL(tree_locate_8, TreeWrite, BLOCK, BLOCK) { locate<u64>(a, n); }
+
+// net is what a prefix has of entries that were added, and met of leaves.
+INLINE u32 net(u64 prefix) { return u32(prefix >> 32); }
+INLINE u32 met(u64 prefix) { return u32(prefix); }
+
+#define TREE_GROUPED 8
+
+KERNEL(tree_group, TreeWrite, BLOCK, TREE_GROUPED * BLOCK) {
+  SHARED(u64, place, 1);
+  const u32 tile = take_tile(at<u32>(a.Grouped));
+  const u64 base = (u64(tile) * BLOCK + thread()) * TREE_GROUPED;
+  const bool whole = base + TREE_GROUPED <= n;
+  u32 leaf[TREE_GROUPED];
+  u8 effect[TREE_GROUPED];
+  if (whole) {
+    const Pack<u32, 4> x = at<Pack<u32, 4>>(a.Leaf)[base / 4], y = at<Pack<u32, 4>>(a.Leaf)[base / 4 + 1];
+    const Pack<u8, TREE_GROUPED> e = at<Pack<u8, TREE_GROUPED>>(a.At)[base / TREE_GROUPED];
+    UNROLL for (u32 k = 0; k < 4; k++) leaf[k] = x.v[k], leaf[4 + k] = y.v[k];
+    UNROLL for (u32 k = 0; k < TREE_GROUPED; k++) effect[k] = e.v[k];
+  } else {
+    UNROLL for (u32 k = 0; k < TREE_GROUPED; k++) {
+      leaf[k] = base + k < n ? at<u32>(a.Leaf)[base + k] : 0;
+      effect[k] = base + k < n ? at<u8>(a.At)[base + k] : u8(0);
+    }
+  }
+  u64 v[TREE_GROUPED], own = 0, all;
+  u32 before = base > 0 && base < n ? at<u32>(a.Leaf)[base - 1] : ~u32(0), gone = 0;
+  UNROLL for (u32 k = 0; k < TREE_GROUPED; k++) {
+    const u32 e = effect[k];
+    v[k] = u64(base + k < n && (leaf[k] != before || base + k == 0));
+    v[k] += e & effect_add ? u64(1) << 32 : e & effect_remove ? ~u64(0) << 32 : 0;
+    gone += e & effect_remove ? 1 : 0;
+    own += v[k];
+    before = leaf[k];
+  }
+  gone = warp_reduce(gone, Add());
+  TreeTotals *totals = at<TreeTotals>(a.Totals);
+  if (lane() == 0 && gone) atomic_add(&totals->Deleted, gone);
+  u64 sum = block_scan<BLOCK>(own, Add(), u64(0), all);
+  if (warp() == 0) {
+    const u64 past = look_back(TilePairs{at<Pack<u64, 2>>(a.Grouped + 16)}, tile, all);
+    if (lane() == 0) {
+      place[0] = past;
+      if (u64(tile + 1) * (TREE_GROUPED * BLOCK) >= n) {
+        totals->Groups = met(past + all);
+        totals->Added = net(past + all);
+        at<u64>(a.Prefix)[n] = past + all;
+        at<u32>(a.First)[met(past + all)] = u32(n);
+      }
+    }
+  }
+  sync_block();
+  sum += place[0];
+  UNROLL for (u32 k = 0; k < TREE_GROUPED; k++) {
+    if (met(v[k])) at<u32>(a.First)[met(sum)] = u32(base + k);
+    const u64 next = sum + v[k];
+    v[k] = sum;
+    sum = next;
+  }
+  if (whole) {
+    Pack<u64, 2> *to = at<Pack<u64, 2>>(a.Prefix) + base / 2;
+    UNROLL for (u32 k = 0; k < TREE_GROUPED; k += 2) to[k / 2] = {v[k], v[k + 1]};
+  } else {
+    UNROLL for (u32 k = 0; k < TREE_GROUPED; k++) {
+      if (base + k < n) at<u64>(a.Prefix)[base + k] = v[k];
+    }
+  }
+}
+
+// leaves_for is in how many leaves so many entries go: many are packed, and few
+// are split in the middle.
+INLINE u32 leaves_for(u32 count) {
+  return (count + (count > 2 * TreeLeaf ? treeFill : TreeLeaf) - 1) / (count > 2 * TreeLeaf ? treeFill : TreeLeaf);
+}
+
+KERNEL(tree_plan, TreeWrite, BLOCK, BLOCK) {
+  SHARED(u64, place, 1);
+  const u32 tile = take_tile(at<u32>(a.Planned));
+  const u32 g = tile * BLOCK + thread();
+  TreeTotals *totals = at<TreeTotals>(a.Totals);
+  const u32 groups = totals->Groups;
+  treeGroup x = {};
+  if (g < groups) {
+    x.First = at<u32>(a.First)[g];
+    x.Leaf = at<u32>(a.Leaf)[x.First];
+    if (a.From.Counts[0]) x.Ref = at<u32>(a.From.Refs)[x.Leaf], x.Count = length_of(x.Ref);
+    x.Count += net(at<u64>(a.Prefix)[at<u32>(a.First)[g + 1]]) - net(at<u64>(a.Prefix)[x.First]);
+    x.Leaves = leaves_for(x.Count);
+  }
+  u64 all;
+  const u64 before = block_scan<BLOCK>(u64(x.Leaves), Add(), u64(0), all);
+  if (warp() == 0) {
+    const u64 past = look_back(TileWords{at<u64>(a.Planned) + 1}, tile, all);
+    if (lane() == 0) {
+      place[0] = past;
+      if (u64(tile + 1) * BLOCK >= n) totals->Leaves = past + all;
+    }
+  }
+  sync_block();
+  if (g < groups) {
+    x.Before = u32(place[0] + before);
+    at<treeGroup>(a.Groups)[g] = x;
+    if (a.From.Counts[0]) at<u32>(a.Touched)[x.Leaf] = g + 1;
+  }
+}
+
+#define TREE_LEAVES 8
+
+// directory finds where the leaves of the new state are, and moves those that stay.
+template <typename W>
+INLINE void directory(const TreeWrite &a, u64 n) {
+  SHARED(u64, place, 1);
+  const u32 tile = take_tile(at<u32>(a.Placed));
+  const u64 base = (u64(tile) * BLOCK + thread()) * TREE_LEAVES;
+  u32 touched[TREE_LEAVES], ref[TREE_LEAVES];
+  u64 v[TREE_LEAVES], own = 0, all;
+  UNROLL for (u32 k = 0; k < TREE_LEAVES; k++) {
+    v[k] = touched[k] = ref[k] = 0;
+    if (base + k >= n) continue;
+    touched[k] = at<u32>(a.Touched)[base + k];
+    ref[k] = at<u32>(a.From.Refs)[base + k];
+  }
+  UNROLL for (u32 k = 0; k < TREE_LEAVES; k++) {
+    if (base + k >= n) continue;
+    v[k] = u64(1) << 32 | length_of(ref[k]);
+    if (touched[k]) {
+      const treeGroup &g = at<treeGroup>(a.Groups)[touched[k] - 1];
+      v[k] = u64(g.Leaves) << 32 | g.Count;
+    }
+    own += v[k];
+  }
+  u64 sum = block_scan<BLOCK>(own, Add(), u64(0), all);
+  if (warp() == 0) {
+    const u64 past = look_back(TilePairs{at<Pack<u64, 2>>(a.Placed + 16)}, tile, all);
+    if (lane() == 0) place[0] = past;
+  }
+  sync_block();
+  sum += place[0];
+  UNROLL for (u32 k = 0; k < TREE_LEAVES; k++) {
+    if (base + k >= n) break;
+    const u32 to = u32(sum >> 32), entries = u32(sum);
+    if (touched[k]) {
+      treeGroup &g = at<treeGroup>(a.Groups)[touched[k] - 1];
+      g.At = to;
+      g.Sum = entries;
+    } else {
+      at<W>(a.To.Levels[0])[to] = at<W>(a.From.Levels[0])[base + k];
+      at<u32>(a.To.Refs)[to] = ref[k];
+      at<u32>(a.To.Sums)[to] = entries;
+    }
+    sum += v[k];
+  }
+}
+
+KERNEL(tree_directory_4, TreeWrite, BLOCK, TREE_LEAVES * BLOCK) { directory<u32>(a, n); }
+KERNEL(tree_directory_8, TreeWrite, BLOCK, TREE_LEAVES * BLOCK) { directory<u64>(a, n); }
+
+// put writes entry number rank of a group to its leaf. The group's entries are
+// spread evenly.
+template <typename W>
+INLINE void put(const TreeWrite &a, const treeGroup &g, u32 rank, W word, Ptr rest, Ptr tail, u64 row) {
+  u32 j = 0, begin = 0, end = g.Count;
+  if (g.Leaves > 1) {
+    j = u32(((u64(rank) + 1) * g.Leaves - 1) / g.Count);
+    begin = u32(u64(g.Count) * j / g.Leaves);
+    end = u32(u64(g.Count) * (j + 1) / g.Leaves);
+  }
+  const TreeForm &f = a.To.Form;
+  const u32 slot = at<u32>(a.Ring)[(a.Head + g.Before + j) & a.Mask], pos = rank - begin;
+  const Ptr leaf = slot_at(a.To.Slots, f.Block, slot);
+  at<W>(leaf)[pos] = word;
+  u64 *to = at<u64>(rest_of(f, leaf, pos));
+  for (u32 w = 0; w + f.Long < f.Rest; w++) to[w] = at<u64>(rest)[w];
+  if (f.Long) to[f.Rest - 1] = tail;
+  if (f.Wide) at<u64>(leaf + f.RowsAt)[pos] = row; else at<u32>(leaf + f.RowsAt)[pos] = u32(row);
+  if (rank + 1 == end) {
+    at<W>(a.To.Levels[0])[g.At + j] = word;
+    at<u32>(a.To.Refs)[g.At + j] = slot * u32(TreeLeaf) + pos;
+    at<u32>(a.To.Sums)[g.At + j] = g.Sum + begin;
+  }
+}
+
+// items writes the entries that come.
+template <typename W>
+INLINE void items(const TreeWrite &a, u64 n) {
+  const u64 i = number();
+  if (i >= n) return;
+  const u32 code = at<u8>(a.At)[i];
+  if (!(code & effect_add)) return;
+  const u64 prefix = at<u64>(a.Prefix)[i];
+  u32 number = met(prefix);
+  // The leaves met before a change are its own too, unless it is the first.
+  if (number == met(at<u64>(a.Prefix)[i + 1])) number--;
+  const treeGroup g = at<treeGroup>(a.Groups)[number];
+  const u32 rank = (code & place_bits) / 2 + net(prefix) - net(at<u64>(a.Prefix)[g.First]);
+  const Ptr rest = a.To.Form.Rest ? item_rest(a.Items, i) : 0;
+  put<W>(a, g, rank, item_word<W>(a.Items, i), rest, a.Tails ? at<Ptr>(a.Tails)[i] : 0, item_row(a.Items, i));
+}
+
+KERNEL(tree_items_4, TreeWrite, BLOCK, BLOCK) { items<u32>(a, n); }
+KERNEL(tree_items_8, TreeWrite, BLOCK, BLOCK) { items<u64>(a, n); }
+
+// old writes the entries that stay of leaves that are met, and gives those back.
+template <typename W>
+INLINE void old(const TreeWrite &a, u64 n) {
+  const u64 t = number();
+  if (t >= n) return;
+  const u32 pos = u32(t % TreeLeaf);
+  const treeGroup g = at<treeGroup>(a.Groups)[t / TreeLeaf];
+  const u32 ref = g.Ref;
+  if (pos == 0) at<u32>(a.Ring)[(a.Tail + t / TreeLeaf) & a.Mask] = ref / u32(TreeLeaf);
+  if (pos >= length_of(ref)) return;
+  // The first change that is not before this entry.
+  const u8 *code = at<u8>(a.At);
+  const u32 end = at<u32>(a.First)[t / TreeLeaf + 1];
+  u32 low = g.First, high = end;
+  while (low < high) {
+    const u32 middle = low + (high - low) / 2;
+    if ((code[middle] & place_bits) < 2 * pos + 1) low = middle + 1; else high = middle;
+  }
+  for (u32 i = low; i < end && (code[i] & place_bits) == 2 * pos + 1; i++) {
+    if (code[i] & effect_remove) return;
+  }
+  const u32 rank = pos + net(at<u64>(a.Prefix)[low]) - net(at<u64>(a.Prefix)[g.First]);
+  const TreeForm &f = a.From.Form;
+  const Ptr leaf = leaf_at(a.From, ref), rest = rest_of(f, leaf, pos);
+  put<W>(a, g, rank, word_of<W>(leaf, pos), rest, f.Long ? at<u64>(rest)[f.Rest - 1] : 0, row_of(f, leaf, pos));
+}
+
+KERNEL(tree_old_4, TreeWrite, BLOCK, BLOCK) { old<u32>(a, n); }
+KERNEL(tree_old_8, TreeWrite, BLOCK, BLOCK) { old<u64>(a, n); }
+
+// all writes every entry to new leaves, in another form maybe.
+template <typename W>
+INLINE void all_entries(const TreeWrite &a, u64 n) {
+  const treeGroup g = {0, 0, 0, a.From.Entries, a.To.Counts[0], 0, 0, 0};
+  const u64 t = number();
+  if (t >= n) return;
+  const u32 pos = u32(t % TreeLeaf), ref = at<u32>(a.From.Refs)[t / TreeLeaf];
+  if (pos >= length_of(ref)) return;
+  const u32 rank = at<u32>(a.From.Sums)[t / TreeLeaf] + pos;
+  const Ptr leaf = leaf_at(a.From, ref);
+  put<W>(a, g, rank, word_of<W>(leaf, pos), rest_of(a.From.Form, leaf, pos), a.Tails ? at<Ptr>(a.Tails)[rank] : 0,
+         row_of(a.From.Form, leaf, pos));
+}
+
+KERNEL(tree_all_4, TreeWrite, BLOCK, BLOCK) { all_entries<u32>(a, n); }
+KERNEL(tree_all_8, TreeWrite, BLOCK, BLOCK) { all_entries<u64>(a, n); }
+
+// upper writes the nodes above the leaves: each word is the last one of some
+// leaves. What fills a node up is above all words or equal to the last.
+template <typename W>
+INLINE void upper(const TreeWrite &a, u64 n) {
+  const Tree &t = a.To;
+  const W *last = at<W>(t.Levels[0]);
+  u64 i = number();
+  if (i >= n) return;
+  if (i == 0) at<u32>(t.Sums)[t.Counts[0]] = t.Entries;
+  u64 step = 1;
+  UNROLL for (u32 h = 0; h < treeLevels; h++) {
+    if (h >= t.Height) return;
+    const u64 count = t.Counts[h], whole = (count + fan<W> - 1) / fan<W> * fan<W>, from = h == 0 ? count : 0;
+    if (i < whole - from) {
+      const u64 k = from + i;
+      at<W>(t.Levels[h])[k] = k < count ? last[smaller((k + 1) * step, u64(t.Counts[0])) - 1] : ~W(0);
+      return;
+    }
+    i -= whole - from;
+    step *= fan<W>;
+  }
+}
+
+KERNEL(tree_upper_4, TreeWrite, BLOCK, BLOCK) { upper<u32>(a, n); }
+KERNEL(tree_upper_8, TreeWrite, BLOCK, BLOCK) { upper<u64>(a, n); }
+
+KERNEL(tree_item_tails, TreeWrite, BLOCK, BLOCK) {
+  const u64 i = number();
+  if (i >= n) return;
+  const bool comes = at<u8>(a.At)[i] & effect_add;
+  at<Ptr>(a.Tails)[i] = comes ? at<u64>(item_rest(a.Items, i))[a.From.Form.Rest - 1] : 0;
+}
+
+KERNEL(tree_entry_tails, TreeWrite, BLOCK, BLOCK) {
+  const u64 t = number();
+  if (t >= n) return;
+  const u32 pos = u32(t % TreeLeaf), ref = at<u32>(a.From.Refs)[t / TreeLeaf];
+  if (pos >= length_of(ref)) return;
+  const TreeForm &f = a.From.Form;
+  at<Ptr>(a.Tails)[at<u32>(a.From.Sums)[t / TreeLeaf] + pos] = at<u64>(rest_of(f, leaf_at(a.From, ref), pos))[f.Rest - 1];
+}
+
+KERNEL(tree_tail_sizes, TreeWrite, BLOCK, BLOCK) {
+  const u64 i = number();
+  if (i >= n) return;
+  const Ptr tail = at<Ptr>(a.Tails)[i];
+  at<u64>(a.Sizes)[i] = tail ? *at<u64>(tail) + 1 : 0;
+}
+
+KERNEL(tree_tail_copy, TreeWrite, BLOCK, BLOCK) {
+  const u64 i = number();
+  if (i >= n) return;
+  const Ptr tail = at<Ptr>(a.Tails)[i], to = a.Base + 8 * at<u64>(a.Sizes)[i];
+  if (!tail) return;
+  const u64 words = *at<u64>(tail);
+  for (u64 w = 0; w <= words; w++) at<u64>(to)[w] = at<u64>(tail)[w];
+  at<Ptr>(a.Tails)[i] = to;
+}
+
+KERNEL(tree_ring, TreeRing, BLOCK, BLOCK) {
+  const u64 i = number();
+  if (i >= n) return;
+  const u64 to = a.Head - a.N + i;
+  at<u32>(a.To)[to & a.ToMask] = i < a.N ? u32(a.First + i) : at<u32>(a.From)[to & a.FromMask];
+}
+
+// check looks at a leaf: what it has ascends, and goes on behind the leaf before;
+// the directory says what is so.
+template <typename W>
+INLINE void check(const TreeCheck &a, u64 n) {
+  const Tree &t = a.T;
+  const u64 d = number();
+  if (d >= n) return;
+  const u32 ref = at<u32>(t.Refs)[d], count = length_of(ref);
+  if (ref / TreeLeaf >= a.Slots) return fail(a.Status, StatusBug, __LINE__, d, ref);
+  if (atomic_add(&at<u32>(a.Marks)[ref / TreeLeaf], 1) != 0) fail(a.Status, StatusBug, __LINE__, d, ref);
+  if (at<u32>(t.Sums)[d + 1] - at<u32>(t.Sums)[d] != count) fail(a.Status, StatusBug, __LINE__, d, count);
+  const Ptr leaf = leaf_at(t, ref);
+  if (at<W>(t.Levels[0])[d] != word_of<W>(leaf, count - 1)) fail(a.Status, StatusBug, __LINE__, d, count);
+  for (u32 i = 0; i < count; i++) {
+    Ptr other = leaf;
+    u32 before = i - 1;
+    if (i == 0) {
+      if (d == 0) continue;
+      const u32 r = at<u32>(t.Refs)[d - 1];
+      other = leaf_at(t, r);
+      before = length_of(r) - 1;
+    }
+    const Place<W> p = {word_of<W>(leaf, i), rest_of(t.Form, leaf, i), row_of(t.Form, leaf, i), false};
+    const W word = word_of<W>(other, before);
+    if (word > p.word || (word == p.word && !is_before(t.Form, other, before, p))) fail(a.Status, StatusBug, __LINE__, d, i);
+  }
+  u64 step = 1;
+  for (u32 h = 0; h < t.Height; h++) {
+    const W *words = at<W>(t.Levels[h]);
+    const u64 k = d / step, end = smaller((k + 1) * step, n) - 1;
+    if (words[k] != at<W>(t.Levels[0])[end]) fail(a.Status, StatusBug, __LINE__, d, h);
+    step *= fan<W>;
+  }
+}
+
+KERNEL(tree_check_4, TreeCheck, BLOCK, BLOCK) { check<u32>(a, n); }
+KERNEL(tree_check_8, TreeCheck, BLOCK, BLOCK) { check<u64>(a, n); }
+
+KERNEL(tree_check_free, TreeCheck, BLOCK, BLOCK) {
+  const u64 i = number();
+  if (i >= n) return;
+  const u32 slot = at<u32>(a.Ring)[(a.Head + i) & a.Mask];
+  if (slot >= a.Slots) return fail(a.Status, StatusBug, __LINE__, i, slot);
+  if (atomic_add(&at<u32>(a.Marks)[slot], 1) != 0) fail(a.Status, StatusBug, __LINE__, i, slot);
+}
+
+// facts sums up what keys are like.
+template <typename W>
+INLINE void facts(const TreeKeys &a, u64 n) {
+  TreeFacts *out = at<TreeFacts>(a.Out);
+  const u32 words = a.Form.Rest + 1 - a.Form.Long, size = a.Form.KeySize;
+  const u64 step = u64(blocks()) * BLOCK;
+  const auto note = [&](u32 w, u64 any_bits, u64 all_bits) {
+    UNROLL for (u32 d = WARP / 2; d > 0; d /= 2) {
+      any_bits |= shfl_xor(any_bits, d);
+      all_bits &= shfl_xor(all_bits, d);
+    }
+    if (lane() == 0) {
+      atomic_or(&out->Or[w], any_bits);
+      atomic_and(&out->And[w], all_bits);
+    }
+  };
+  bool fallen = false, rows = false, tails = false;
+  u64 any_word = 0, all_word = ~u64(0), any_row = 0, all_row = ~u64(0);
+  for (u64 i = number(); i < n; i += step) {
+    const Ptr key = a.Keys + i * size, before = i ? key - size : key;
+    const u64 row = at<u64>(a.Rows)[i], row_before = at<u64>(a.Rows)[i ? i - 1 : i];
+    const W v = *at<W>(key), u = *at<W>(before);
+    any_word |= v, all_word &= v, any_row |= row, all_row &= row;
+    rows |= row < row_before;
+    if (a.Form.Long && at<u64>(key)[words]) tails = true;
+    if (v > u || fallen) continue;
+    const i32 c = v < u ? 1 : a.Form.Rest ? compare_rest(a.Form, before + 8, key + 8) : 0;
+    fallen = c > 0 || (c == 0 && row < row_before);
+  }
+  note(0, any_word, all_word);
+  note(words, any_row, all_row);
+  for (u32 w = 1; w < words; w++) {
+    u64 any_bits = 0, all_bits = ~u64(0);
+    for (u64 i = number(); i < n; i += step) {
+      const u64 v = at<u64>(a.Keys + i * size)[w];
+      any_bits |= v, all_bits &= v;
+    }
+    note(w, any_bits, all_bits);
+  }
+  if (any(fallen) && lane() == 0) atomic_or(&out->Fallen, 1);
+  if (any(rows) && lane() == 0) atomic_or(&out->RowsFall, 1);
+  if (any(tails) && lane() == 0) atomic_or(&out->Tails, 1);
+}
+
+KERNEL(tree_facts_4, TreeKeys, BLOCK, 4 * BLOCK) { facts<u32>(a, n); }
+KERNEL(tree_facts_8, TreeKeys, BLOCK, 4 * BLOCK) { facts<u64>(a, n); }
+
+// words writes a word of keys, or the row, in the order of the index.
+template <typename W>
+INLINE void words(const TreeKeys &a, u64 n) {
+  const u32 rows = a.Form.Rest + 1 - a.Form.Long;
+  if (a.Word == rows) {
+    move<4>(n, [&](u64 i) { return at<u64>(a.Rows)[index_of(a.Index, i)]; }, [&](u64 i, u64 v) { at<u64>(a.Out)[i] = v; });
+  } else if (a.Word == 0) {
+    move<4>(n, [&](u64 i) { return *at<W>(a.Keys + index_of(a.Index, i) * a.Form.KeySize); }, [&](u64 i, W v) { at<W>(a.Out)[i] = v; });
+  } else {
+    move<4>(n, [&](u64 i) { return at<u64>(a.Keys + index_of(a.Index, i) * a.Form.KeySize)[a.Word]; }, [&](u64 i, u64 v) { at<u64>(a.Out)[i] = v; });
+  }
+}
+
+KERNEL(tree_words_4, TreeKeys, BLOCK, 4 * BLOCK) { words<u32>(a, n); }
+KERNEL(tree_words_8, TreeKeys, BLOCK, 4 * BLOCK) { words<u64>(a, n); }
+
+KERNEL(tree_rows32, TreeKeys, BLOCK, 4 * BLOCK) {
+  move<4>(n, [&](u64 i) { return at<u64>(a.Rows)[i]; }, [&](u64 i, u64 v) { at<u32>(a.Out)[i] = u32(v); });
+}
+
+// merge makes runs in the order of tails twice as long: a change counts those of
+// the other run that come before it.
+KERNEL(tree_merge, TreeKeys, BLOCK, BLOCK) {
+  const u32 *index = at<u32>(a.Index);
+  const u64 tail = 8 * u64(a.Form.Rest + 1 - a.Form.Long), width = a.Width;
+  const u64 i = number();
+  if (i >= n) return;
+  const u64 run = i / width, pair = run / 2 * 2 * width;
+  const bool left = run % 2 == 0;
+  const u64 from = smaller(left ? pair + width : pair, n), to = smaller(left ? pair + 2 * width : pair + width, n);
+  const u32 mine = index[i];
+  const Ptr x = *at<Ptr>(a.Keys + u64(mine) * a.Form.KeySize + tail);
+  u64 low = from, high = to;
+  while (low < high) {
+    const u64 middle = (low + high) / 2;
+    const i32 c = compare_tails(*at<Ptr>(a.Keys + u64(index[middle]) * a.Form.KeySize + tail), x);
+    if (c < 0 || (c == 0 && !left)) low = middle + 1; else high = middle;
+  }
+  at<u32>(a.Out)[i - run * width + pair + (low - from)] = mine;
+}
