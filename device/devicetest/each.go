@@ -14,6 +14,12 @@ import (
 func Each(t *testing.T, f func(t *testing.T, d device.Device)) {
 	t.Helper()
 	t.Run("cpu", func(t *testing.T) { f(t, CPU(t)) })
+	EachGPU(t, f)
+}
+
+// EachGPU is Each for what has code for GPUs alone.
+func EachGPU(t *testing.T, f func(t *testing.T, d device.Device)) {
+	t.Helper()
 	t.Run("simt", func(t *testing.T) { f(t, SIMT(t, cuda.Options{Apart: true})) })
 	t.Run("cuda", func(t *testing.T) { f(t, CUDA(t, cuda.Options{})) })
 }

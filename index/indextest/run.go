@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,26 +14,40 @@ import (
 	"github.com/gpusql/gpusql/index"
 )
 
-// Run tests a kind of index.
+// Run tests a kind of index that lives in the host's memory.
 func Run(t *testing.T, k index.Kind) {
-	devicetest.EachHost(t, func(t *testing.T, d device.Device) {
-		for _, sp := range spaces() {
-			t.Run(sp.format.String(), func(t *testing.T) {
-				rig := func(t *testing.T) *rig { return newRig(t, d, k, sp) }
-				t.Run("empty", func(t *testing.T) { testEmpty(rig(t)) })
-				t.Run("sizes", func(t *testing.T) { testSizes(rig(t)) })
-				t.Run("ops", func(t *testing.T) { testOps(rig(t)) })
-				t.Run("one key", func(t *testing.T) { testOneKey(rig(t)) })
-				for seed := range uint64(2) {
-					t.Run(fmt.Sprintf("random %d", seed), func(t *testing.T) { testRandom(rig(t), seed) })
-				}
-				t.Run("snapshots", func(t *testing.T) { testSnapshots(rig(t)) })
-				t.Run("versions", func(t *testing.T) { testVersions(rig(t)) })
-				t.Run("faults", func(t *testing.T) { testFaults(t, d, k, sp) })
-				t.Run("concurrent", func(t *testing.T) { testConcurrent(rig(t)) })
-			})
+	devicetest.EachHost(t, func(t *testing.T, d device.Device) { run(t, d, k, spaces()) })
+}
+
+// RunGPU tests a kind of index that lives in a GPU's memory. On the emulator,
+// where it takes minutes, it does so with keys of some formats only.
+func RunGPU(t *testing.T, k index.Kind, emulated ...string) {
+	devicetest.EachGPU(t, func(t *testing.T, d device.Device) {
+		all := spaces()
+		if strings.HasSuffix(t.Name(), "/simt") {
+			all = slices.DeleteFunc(all, func(sp space) bool { return !slices.Contains(emulated, sp.format.String()) })
 		}
+		run(t, d, k, all)
 	})
+}
+
+func run(t *testing.T, d device.Device, k index.Kind, all []space) {
+	for _, sp := range all {
+		t.Run(sp.format.String(), func(t *testing.T) {
+			rig := func(t *testing.T) *rig { return newRig(t, d, k, sp) }
+			t.Run("empty", func(t *testing.T) { testEmpty(rig(t)) })
+			t.Run("sizes", func(t *testing.T) { testSizes(rig(t)) })
+			t.Run("ops", func(t *testing.T) { testOps(rig(t)) })
+			t.Run("one key", func(t *testing.T) { testOneKey(rig(t)) })
+			for seed := range uint64(2) {
+				t.Run(fmt.Sprintf("random %d", seed), func(t *testing.T) { testRandom(rig(t), seed) })
+			}
+			t.Run("snapshots", func(t *testing.T) { testSnapshots(rig(t)) })
+			t.Run("versions", func(t *testing.T) { testVersions(rig(t)) })
+			t.Run("faults", func(t *testing.T) { testFaults(t, d, k, sp) })
+			t.Run("concurrent", func(t *testing.T) { testConcurrent(rig(t)) })
+		})
+	}
 }
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }

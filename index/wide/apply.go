@@ -1,0 +1,322 @@
+package wide
+
+import (
+	"context"
+
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/kernels"
+)
+
+// maxBatch is the most changes of an Apply: their numbers have 31 bits.
+const maxBatch = 1<<31 - 1
+
+// Apply makes the next state out of the latest one. All that it writes is memory
+// that no state has, so that there is nothing to undo.
+func (t *tree) Apply(s device.Stream, v index.Version, e index.Entries) error {
+	t.mu.Lock()
+	applied, last := t.applied, t.latest()
+	t.mu.Unlock()
+	if v < applied {
+		return index.ErrVersion
+	}
+	if e.Keys.N == 0 {
+		t.mu.Lock()
+		t.applied = v
+		t.mu.Unlock()
+		return nil
+	}
+	room := &room{mem: t.mem}
+	defer room.release()
+	o := order{s: s, room: room, form: last.tree.Form, e: e}
+	if err := o.look(); err != nil {
+		return err
+	}
+	last, err := t.widen(s, last, &o)
+	if err != nil {
+		return err
+	}
+	if o.e, err = t.spell(s, room, last, e); err != nil {
+		return err
+	}
+	if o.e.Keys.N > maxBatch {
+		return tooLarge()
+	}
+	if o.e.Keys.N > e.Keys.N {
+		if err := o.look(); err != nil {
+			return err
+		}
+	}
+	items, err := o.items()
+	if err != nil {
+		return err
+	}
+	w := &write{t: t, s: s, room: room, last: last}
+	w.args.From, w.args.Items, w.args.N = last.tree, items, uint64(o.n)
+	next, err := w.run()
+	if err != nil {
+		return err
+	}
+	next.version = v
+	w.settle(next)
+	t.publish(next)
+	t.deleted += w.totals.Deleted
+	return nil
+}
+
+// widen is the latest state with rows of 64 bits, if the batch has such rows.
+func (t *tree) widen(s device.Stream, last *state, o *order) (*state, error) {
+	if last.tree.Form.Wide != 0 || o.rows32() {
+		return last, nil
+	}
+	if last.tree.Entries > 0 {
+		return t.rewrite(s, last, true)
+	}
+	wide := *last
+	wide.tree.Form = t.form(true)
+	return &wide, nil
+}
+
+// write is an Apply under way.
+type write struct {
+	t      *tree
+	s      device.Stream
+	room   *room
+	last   *state
+	args   kernels.TreeWrite
+	totals kernels.TreeTotals
+	slots  *slots
+	chunk  *chunk // of the tails that come, nil without
+	fresh  bool   // the chunk is new
+	words  int    // of tails
+}
+
+// run makes the next state, which nobody knows of yet.
+func (w *write) run() (*state, error) {
+	if err := w.prepare(); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(device.Stream) error{w.args.Locate, w.args.Group, w.args.Plan} {
+		if err := step(w.s); err != nil {
+			return nil, err
+		}
+	}
+	one := make([]kernels.TreeTotals, 1)
+	if err := w.s.Download(bytesOf(one), w.args.Totals); err != nil {
+		return nil, err
+	}
+	w.totals = one[0]
+	next, err := w.lay()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.write(next); err != nil {
+		w.undo(next)
+		return nil, err
+	}
+	return next, nil
+}
+
+// prepare finds memory for what is known of each change, and of each leaf.
+func (w *write) prepare() error {
+	a, n := &w.args, int(w.args.N)
+	bytes, clear := a.Room(0)
+	at, err := w.room.one(bytes)
+	if err != nil {
+		return err
+	}
+	a.Room(at)
+	if err := kernels.Zero(w.s, at, clear); err != nil {
+		return err
+	}
+	if a.Items.Ops == 0 && a.Items.Op != uint32(index.Upsert) {
+		return nil
+	}
+	return w.upserts(n)
+}
+
+// upserts finds the last upsert of each key of the batch.
+func (w *write) upserts(n int) error {
+	a := &w.args
+	var scratch, total device.Ptr
+	var p places
+	p.add(&a.Items.Same, 4*n)
+	p.add(&a.Items.Upserts, 4*n)
+	p.add(&scratch, kernels.ScanBytes(n))
+	p.add(&total, 8)
+	if err := w.room.take(&p); err != nil {
+		return err
+	}
+	if err := kernels.Zero(w.s, a.Items.Upserts, 4*n); err != nil {
+		return err
+	}
+	if err := a.Heads(w.s); err != nil {
+		return err
+	}
+	if err := kernels.Scan(w.s, 4, a.Leaf, a.Items.Same, n, total, scratch); err != nil {
+		return err
+	}
+	return a.Upserts(w.s)
+}
+
+// lay is the next state with room for all that it will have.
+func (w *write) lay() (*state, error) {
+	next := &state{tree: kernels.Tree{Form: w.last.tree.Form}, tails: w.last.tails}
+	entries := int64(w.last.tree.Entries) + int64(int32(w.totals.Added))
+	if w.last.tree.Entries == 0 {
+		entries = int64(w.totals.Added)
+	}
+	leaves := w.last.tree.Leaves() + int(w.totals.Leaves)
+	if w.last.tree.Entries > 0 {
+		leaves -= int(w.totals.Groups)
+	}
+	if entries > maxEntries {
+		return nil, tooLarge()
+	}
+	if entries == 0 {
+		next.tree.Form, next.tails = w.t.form(false), nil
+		return next, nil
+	}
+	if err := w.takeSlots(next); err != nil {
+		return nil, err
+	}
+	size := next.tree.Lay(leaves, 0)
+	directory, err := w.t.mem.Alloc(size)
+	if err != nil {
+		w.undo(next)
+		return nil, err
+	}
+	next.directory = directory
+	next.tree.Lay(leaves, directory.Ptr())
+	next.tree.Entries = uint32(entries)
+	return next, nil
+}
+
+// takeSlots sees to it that there are enough free slots. Those that readers may
+// still look at are not.
+func (w *write) takeSlots(next *state) error {
+	x, free := w.last.slots, 0
+	if x == nil {
+		x = newSlots(w.t.mem, int(next.tree.Form.Block))
+	} else {
+		free = int(w.t.readers(x) - x.head)
+	}
+	w.slots = x
+	if need := int(w.totals.Leaves); need > free {
+		more := need - free
+		if x.count > 0 {
+			more = max(more, x.count/16+64)
+		}
+		if err := x.grow(w.s, more); err != nil {
+			w.undo(next)
+			return err
+		}
+	}
+	next.slots, next.tree.Slots = x, x.table.Ptr()
+	return nil
+}
+
+// readers is up to where the slots of a ring are free.
+func (t *tree) readers(x *slots) uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, st := range t.states {
+		if st.slots == x {
+			return st.tail
+		}
+	}
+	return x.tail
+}
+
+// write writes the next state.
+func (w *write) write(next *state) error {
+	a := &w.args
+	if next.tree.Entries == 0 {
+		return w.s.Wait(context.Background())
+	}
+	a.To = next.tree
+	x := w.slots
+	a.Ring, a.Head, a.Tail, a.Mask = x.ring.Ptr(), x.head, x.tail, x.mask()
+	if a.From.Form.Long != 0 {
+		if err := w.tails(next, int(a.N), a.ItemTails); err != nil {
+			return err
+		}
+	}
+	if err := a.Directory(w.s); err != nil {
+		return err
+	}
+	if err := a.Scatter(w.s, int(w.totals.Groups)); err != nil {
+		return err
+	}
+	if err := a.Upper(w.s); err != nil {
+		return err
+	}
+	return w.s.Wait(context.Background())
+}
+
+// settle is what a batch that is done changes of the slots and tails it shares
+// with the states before.
+func (w *write) settle(next *state) {
+	if w.chunk != nil {
+		w.chunk.used += 8 * w.words
+	}
+	if w.slots == nil {
+		return
+	}
+	w.slots.head += w.totals.Leaves
+	if w.last.slots == w.slots {
+		w.slots.tail += uint64(w.totals.Groups)
+	}
+}
+
+// undo gives back what a batch that failed has taken.
+func (w *write) undo(next *state) {
+	next.directory.Release()
+	if w.slots != nil && w.slots.refs == 0 {
+		w.slots.free()
+	}
+	if w.fresh {
+		w.chunk.buffer.Release()
+	}
+}
+
+const tailChunk = 1 << 16 // bytes, at least
+
+// tails copies the tails of n changes or entries, which list writes.
+func (w *write) tails(next *state, n int, list func(device.Stream) error) error {
+	a := &w.args
+	var scratch, sum device.Ptr
+	var p places
+	p.add(&a.Tails, 8*n)
+	p.add(&a.Sizes, 8*n)
+	p.add(&scratch, kernels.ScanBytes(n))
+	p.add(&sum, 8)
+	if err := w.room.take(&p); err != nil {
+		return err
+	}
+	if err := list(w.s); err != nil {
+		return err
+	}
+	if err := a.TailSizes(w.s, n); err != nil {
+		return err
+	}
+	if err := kernels.Scan(w.s, 8, a.Sizes, a.Sizes, n, sum, scratch); err != nil {
+		return err
+	}
+	var err error
+	if w.words, err = total(w.s, sum); err != nil || w.words == 0 {
+		return err
+	}
+	if k := len(next.tails); k > 0 && next.tails[k-1].used+8*w.words <= next.tails[k-1].buffer.Len() {
+		w.chunk = next.tails[k-1]
+	} else {
+		buffer, err := w.t.mem.Alloc(max(8*w.words, tailChunk))
+		if err != nil {
+			return err
+		}
+		w.chunk, w.fresh = &chunk{buffer: buffer}, true
+		next.tails = append(next.tails[:k:k], w.chunk)
+	}
+	a.Base = w.chunk.buffer.Ptr() + device.Ptr(w.chunk.used)
+	return a.TailCopies(w.s, n)
+}

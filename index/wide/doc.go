@@ -1,0 +1,78 @@
+// Package wide is ordered indexes in a GPU's memory: a tree as wide as its memory
+// is, changed by batches, of which every batch makes a new state.
+//
+//	state 41                     state 42 = latest
+//	levels  [. .]                [. .]          a line of 128 bytes a node: last words,
+//	        [....|....]          [.....|....]   32 or 16 of them; the child is where it stands
+//	last    [k k k k k k k]      [k k K K k k k k]     of each leaf: its last word,
+//	refs    [a b c d e f g]      [a b c'C d e f g]     its slot and length,
+//	sums    [0 9 ......   ]      [0 9 .......    ]     the entries before it
+//	         │ │ │ └───────────────│─│─┘ │
+//	slots   [a][b][c]            [c'][C]           leaves of up to 16 entries:
+//	                                               first words | other words | rows
+//
+// A state is a directory, which is written anew by every batch, and leaves, which
+// states share: a batch writes the leaves that it changes to free slots. There is
+// no inner structure to be kept, so there is none to be locked, split or merged:
+// on a GPU the directory, a twelfth of the whole, is written in the time of two
+// dozen launches, of which a batch needs that many anyway.
+//
+//	Apply   order ─ locate ─ group ─ plan ─▶ totals ─▶ memory ─ directory ─ scatter ─ levels ─▶ publish
+//	        what each change does, and where    │       what is written is known to nobody
+//	                                         the host waits once, and again at the end
+//
+// Invariants:
+//
+//  1. Leaves have 1 to 16 entries, all different, ascending by key and row through
+//     all leaves of a state.
+//  2. Of a state, the directory says of each leaf what it is: the last entry's
+//     first word, slot, length, and how many entries there are before it. A level
+//     has the last word of each node of the one below. What fills up a node is
+//     never counted, and so no word is reserved.
+//  3. A state and all that it reaches never changes after it is published, and
+//     it is published when the GPU is done with it.
+//  4. A slot is in the latest state, or once in the ring. Slots of the ring from
+//     the tail of the oldest state on may be read by a state, and are not taken.
+//  5. A state is kept while it is the latest, while a snapshot holds it, and, with
+//     history, while a version asks for it: it is what the last batch up to that
+//     version made.
+//  6. A batch that fails has changed memory that no state has, and no number that
+//     the next batch reads. Out of memory can be found before anything is written
+//     only, but for tails.
+//  7. Tails of long keys are copied to chunks that states share, and that go with
+//     the last state that has one.
+//
+// A place is found by first words alone: the first leaf whose last word is not
+// below. Only where many leaves end with the same word, rows of one key or
+// strings with eight common bytes, are the others told apart by what their last
+// entry is, by halving. A lookup of one-word keys is one launch: four lanes a
+// key and four keys at once, each lane with two loads of 16 bytes a node; blocks
+// tell each other where their answers begin.
+//
+// Ranks come from the sums, so counting a range takes two ways down however long
+// it is. A scan's answers are written by warps that take 256 of them, whatever
+// ranges they are of.
+//
+// btree and mvcc are this one structure. The latter keeps states for versions; a
+// snapshot at any of them reads as fast as the latest, because it is a tree like
+// any other. Prune forgets states, and writes all entries to full leaves when the
+// state left over is sparse.
+//
+// # What was kept of the papers, and what was not
+//
+// The B-link tree of Awad's thesis (chapter 3) and its multiversion form (chapter
+// 4) have nodes of 128 bytes read by 16 lanes, side links, latches and splits on
+// the way down, versions as lists at every level, and epochs announced by blocks
+// of threads. Kept: nodes of a line; copying instead of waiting; PALM's order of
+// a batch (sort, locate, one owner a leaf). Changed: there are no latches, for a
+// batch is applied as a whole; no pointers to children, so that a node has 32
+// words instead of 15 pairs, and four lanes read it with full masks; no lists of
+// versions, through which readers at old snapshots go for ever longer; snapshots
+// are held by the host, and what they read is not given back; memory grows by
+// chunks, and that there is none is an error which leaves everything as it was.
+//
+// The price: a batch of ten rows writes a directory as a batch of a million does,
+// in proportion to the index (12 to 16 bytes for each twelve entries), and each
+// state of a history has one. Slots that were given back after an old snapshot
+// was taken wait for its release, also those that are younger than it.
+package wide

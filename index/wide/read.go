@@ -1,0 +1,151 @@
+package wide
+
+import (
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index"
+	"github.com/gpusql/gpusql/kernels"
+)
+
+// snapshot is a state that is held.
+type snapshot struct {
+	t     *tree
+	state *state
+}
+
+// Release lets the state go.
+func (x *snapshot) Release() { x.t.release(x.state) }
+
+func (x *snapshot) read(n int) kernels.TreeRead {
+	return kernels.TreeRead{T: x.state.tree, N: uint64(n)}
+}
+
+// nothing answers n questions to a tree without entries.
+func nothing(s device.Stream, a *index.Answer) error {
+	if err := kernels.Zero(s, a.Offsets(), 8*(a.N+1)); err != nil {
+		return err
+	}
+	return a.Room(0, 0)
+}
+
+// Lookup finds the rows of each key. Keys of one word are found in one launch,
+// with room for a row each; where that is too little they are found again.
+func (x *snapshot) Lookup(s device.Stream, k index.Keys, a *index.Answer) error {
+	if err := a.Ask(k.N); err != nil {
+		return err
+	}
+	if k.N == 0 || x.state.tree.Entries == 0 {
+		return nothing(s, a)
+	}
+	r := x.read(k.N)
+	r.LoKeys = k.Data
+	if x.state.tree.Form.Rest > 0 {
+		r.HiKeys, r.HiAfter = k.Data, 1
+		return x.answer(s, &r, a, false)
+	}
+	room := room{mem: x.t.mem}
+	defer room.release()
+	var err error
+	if r.State, err = room.one(kernels.TreeLookupBytes(k.N)); err != nil {
+		return err
+	}
+	for size := k.N; ; size = a.Total {
+		if err := a.Room(size, 0); err != nil {
+			return err
+		}
+		r.Offsets, r.Rows, r.Room = a.Offsets(), a.Rows(), uint64(size)
+		if err := r.Lookup(s); err != nil {
+			return err
+		}
+		if a.Total, err = total(s, a.Offsets()+device.Ptr(8*k.N)); err != nil || a.Total <= size {
+			return err
+		}
+	}
+}
+
+// Scan finds the entries of each range.
+func (x *snapshot) Scan(s device.Stream, g index.Ranges, o index.Order, a *index.Answer) error {
+	if err := a.Ask(g.N); err != nil {
+		return err
+	}
+	if g.N == 0 || x.state.tree.Entries == 0 {
+		return nothing(s, a)
+	}
+	r := x.ranged(g)
+	r.Limit = uint64(o.Limit)
+	if o.Direction == index.Backward {
+		r.Backward = 1
+	}
+	return x.answer(s, &r, a, o.Keys)
+}
+
+// Count writes the number of entries of each range.
+func (x *snapshot) Count(s device.Stream, g index.Ranges, counts device.Ptr) error {
+	if x.state.tree.Entries == 0 {
+		return kernels.Zero(s, counts, 8*g.N)
+	}
+	r := x.ranged(g)
+	r.Offsets = counts
+	return r.Bounds(s)
+}
+
+func (x *snapshot) ranged(g index.Ranges) kernels.TreeRead {
+	r := x.read(g.N)
+	r.LoKeys, r.LoRows, r.HiKeys, r.HiRows = g.Lo.Keys, g.Lo.Rows, g.Hi.Keys, g.Hi.Rows
+	if r.LoKeys == 0 {
+		r.LoRows = 0
+	}
+	if r.HiKeys == 0 {
+		r.HiRows = 0
+	}
+	return r
+}
+
+// answer counts what ranges have, and then writes it.
+func (x *snapshot) answer(s device.Stream, r *kernels.TreeRead, a *index.Answer, keys bool) error {
+	room := room{mem: x.t.mem}
+	defer room.release()
+	r.Offsets = a.Offsets()
+	n, err := count(s, &room, r)
+	if err != nil {
+		return err
+	}
+	size := 0
+	if keys {
+		size = int(r.T.Form.KeySize)
+	}
+	if err := a.Room(n, size); err != nil || n == 0 {
+		return err
+	}
+	r.Rows = a.Rows()
+	if keys {
+		r.Keys = a.Keys()
+	}
+	return r.Fill(s, n)
+}
+
+// count writes where each range's answers begin, and returns how many there are.
+func count(s device.Stream, room *room, r *kernels.TreeRead) (int, error) {
+	n := int(r.N)
+	var scratch device.Ptr
+	var p places
+	p.add(&r.Begin, 8*n)
+	p.add(&scratch, kernels.ScanBytes(n))
+	if err := room.take(&p); err != nil {
+		return 0, err
+	}
+	if err := r.Bounds(s); err != nil {
+		return 0, err
+	}
+	end := r.Offsets + device.Ptr(8*n)
+	if err := kernels.Scan(s, 8, r.Offsets, r.Offsets, n, end, scratch); err != nil {
+		return 0, err
+	}
+	return total(s, end)
+}
+
+// total reads a number.
+func total(s device.Stream, at device.Ptr) (int, error) {
+	var n [1]uint64
+	err := s.Download(bytesOf(n[:]), at)
+	return int(n[0]), err
+}
