@@ -52,7 +52,7 @@ func Open(dsn string, opts ...Option) (*DB, error) {
 	db.device = device.NewCPU(device.CPUOptions{})
 	db.devices = &devices{cpu: db.device, library: o.library, limit: first.gpuMemory}
 	db.memory = device.NewScope(db.device, device.ScopeOptions{Name: "database", Limit: first.memoryLimit, Setting: "memory_limit"})
-	db.store = storage.Open(db.memory, storage.Options{Device: db.device, Kinds: indexKinds()})
+	db.store = storage.Open(db.memory, storage.Options{Device: db.device, Kinds: indexKinds(), GPU: db.devices.indexHome})
 	db.store.Retain(first.retention)
 	if _, err := db.devices.open(first.device); err != nil {
 		db.Close() //nolint:errcheck // there is an error already

@@ -342,8 +342,14 @@ func indexOptions(x *catalog.Index, s *parser.CreateIndex) error {
 		switch name {
 		case "device":
 			v := strings.ToLower(strings.Trim(parser.FormatExpr(o.Value), "'\""))
-			if v != "cpu" && v != "auto" {
-				return sqltype.Errorf(sqltype.CodeNotSupported, "an index lies in the memory of device cpu, not %q", v).At(int(o.Value.Start()))
+			ordinal, isGPU := deviceOrdinal(v)
+			switch {
+			case isGPU && x.Kind == "lsm":
+				return sqltype.Errorf(sqltype.CodeNotSupported, "an index of a GPU is a btree or mvcc").At(int(s.Pos))
+			case isGPU:
+				x.Device = fmt.Sprintf("cuda:%d", ordinal)
+			case v != "cpu" && v != "auto":
+				return sqltype.Errorf(sqltype.CodeUndefinedObject, "there is no device %q: an index lies on cpu, or on cuda or cuda:1 and so on", v).At(int(o.Value.Start()))
 			}
 		case "retention":
 			e := sqltype.Errorf(sqltype.CodeNotSupported, "an index has no retention of its own").At(int(o.Name.Pos))

@@ -33,8 +33,9 @@ type devices struct {
 // and has copies of tables' columns.
 type gpu struct {
 	*cuda.Device
-	memory *device.Scope
-	mirror *mirror.Mirror
+	memory  *device.Scope
+	mirror  *mirror.Mirror
+	indexes *device.Scope // of indexes that name it
 }
 
 // deviceOrdinal is which GPU a value of the setting names; none for the CPU.
@@ -68,7 +69,8 @@ func (d *devices) open(name string) (*gpu, error) {
 	}
 	memory := device.NewScope(dev, device.ScopeOptions{Name: "database", Tier: "GPU memory of " + dev.Name(),
 		Limit: d.limit, Setting: "gpu_memory_limit"})
-	g := &gpu{dev, memory, mirror.New(device.NewScope(memory, device.ScopeOptions{Name: "resident columns"}))}
+	g := &gpu{dev, memory, mirror.New(device.NewScope(memory, device.ScopeOptions{Name: "resident columns"})),
+		device.NewScope(memory, device.ScopeOptions{Name: "indexes"})}
 	if d.gpus == nil {
 		d.gpus = map[int]*gpu{}
 	}

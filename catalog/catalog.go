@@ -49,6 +49,7 @@ type Index struct {
 	ID      IndexID
 	Name    string
 	Kind    string // "btree", "lsm", "mvcc"
+	Device  string // the GPU in whose memory it lies; empty: the host's
 	Unique  bool
 	Primary bool
 	Keys    []IndexKey

@@ -155,5 +155,9 @@ func indexText(t *Table, x *Index) string {
 	if x.Unique {
 		unique = "UNIQUE "
 	}
-	return "CREATE " + unique + "INDEX " + x.Name + " ON " + t.Schema + "." + t.Name + " USING " + x.Kind + " (" + strings.Join(keys, ", ") + ")"
+	with := ""
+	if x.Device != "" {
+		with = " WITH (device = '" + x.Device + "')"
+	}
+	return "CREATE " + unique + "INDEX " + x.Name + " ON " + t.Schema + "." + t.Name + " USING " + x.Kind + " (" + strings.Join(keys, ", ") + ")" + with
 }

@@ -241,7 +241,11 @@ func (e *explainer) through(a *Access) string {
 		if a.Index.Kind == "" {
 			return " by " + a.Index.Name
 		}
-		return " by " + a.Index.Name + " (" + a.Index.Kind + ")"
+		on := ""
+		if a.Index.Device != "" {
+			on = " on " + a.Index.Device
+		}
+		return " by " + a.Index.Name + " (" + a.Index.Kind + on + ")"
 	}
 	parts, word := a.Union, " or"
 	if parts == nil {

@@ -74,7 +74,7 @@ func (a *asker) count(iv index.Interval) (int64, error) {
 		return 0, err
 	}
 	if a.last == nil {
-		if a.last, err = a.x.store.memory.Alloc(a.x.codec.Format().Size() + 16); err != nil {
+		if a.last, err = a.x.home.Memory.Alloc(a.x.codec.Format().Size() + 16); err != nil {
 			return 0, err
 		}
 	}

@@ -126,7 +126,11 @@ func (x *Tx) CreateTable(ctx context.Context, t catalog.Table) (*catalog.Table, 
 	for _, def := range indexes {
 		d := *def
 		d.ID = catalog.IndexID(x.store.nextID.Add(1))
-		_, d.Kind = x.store.kind(d.Kind)
+		home, err := x.store.home(d.Device)
+		if err != nil {
+			return nil, err
+		}
+		_, d.Kind = home.kind(d.Kind)
 		for _, k := range d.Keys {
 			t.Columns[k.Column].NotNull = t.Columns[k.Column].NotNull || d.Primary
 		}
@@ -296,7 +300,11 @@ func (x *Tx) CreateIndex(ctx context.Context, t *catalog.Table, d catalog.Index)
 	}
 	def := *e.def
 	d.ID = catalog.IndexID(x.store.nextID.Add(1))
-	_, d.Kind = x.store.kind(d.Kind)
+	home, err := x.store.home(d.Device)
+	if err != nil {
+		return nil, err
+	}
+	_, d.Kind = home.kind(d.Kind)
 	if d.Name == "" {
 		d.Name = v.indexName(&def, &d)
 	} else if err := v.indexFree(def.Schema, d.Name); err != nil {

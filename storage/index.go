@@ -25,6 +25,7 @@ type tableIndex struct {
 	names   []string // of the columns, for errors
 	codec   *index.Codec
 	store   *Store
+	home    Home
 	idx     index.Index
 
 	mu     sync.Mutex      // of what follows; held while idx changes
@@ -41,7 +42,11 @@ const largeBatch = 1 << 16
 
 // newTableIndex makes an empty index by its definition.
 func (s *Store) newTableIndex(t *catalog.Table, def *catalog.Index) (*tableIndex, error) {
-	x := &tableIndex{id: def.ID, name: def.Name, unique: def.Unique, store: s}
+	home, err := s.home(def.Device)
+	if err != nil {
+		return nil, err
+	}
+	x := &tableIndex{id: def.ID, name: def.Name, unique: def.Unique, store: s, home: home}
 	var keys []index.KeyColumn
 	for _, k := range def.Keys {
 		c := t.Columns[k.Column]
@@ -51,14 +56,14 @@ func (s *Store) newTableIndex(t *catalog.Table, def *catalog.Index) (*tableIndex
 			Fold: c.NoCase && c.Type.Kind.IsString()})
 	}
 	x.codec = index.NewCodec(keys)
-	x.batch = index.NewBatch(s.memory, x.codec.Format())
-	stream, err := s.options.Device.NewStream()
+	x.batch = index.NewBatch(home.Memory, x.codec.Format())
+	stream, err := home.Device.NewStream()
 	if err != nil {
 		return nil, err
 	}
 	x.stream = &device.Watched{Stream: stream}
-	kind, _ := s.kind(def.Kind)
-	if x.idx, err = kind.New(s.memory, x.codec.Format()); err != nil {
+	kind, _ := home.kind(def.Kind)
+	if x.idx, err = kind.New(home.Memory, x.codec.Format()); err != nil {
 		_ = x.stream.Close()
 		return nil, err
 	}
@@ -67,14 +72,14 @@ func (s *Store) newTableIndex(t *catalog.Table, def *catalog.Index) (*tableIndex
 
 // kind is the kind of index that is made for USING name, and what it is called:
 // an index never claims to be of a kind that it is not.
-func (s *Store) kind(name string) (k index.Kind, called string) {
+func (h Home) kind(name string) (k index.Kind, called string) {
 	name, _, _ = strings.Cut(strings.ToLower(name), " ")
-	for _, k := range s.options.Kinds {
+	for _, k := range h.Kinds {
 		if name == k.Name {
 			return k, k.Name
 		}
 	}
-	k = s.options.Kinds[0]
+	k = h.Kinds[0]
 	if name == "" {
 		return k, k.Name
 	}
@@ -177,7 +182,7 @@ func (x *tableIndex) erase(spans []arrow.Span) {
 	if _, err := x.apply(index.Delete); err != nil {
 		x.batch.Release()
 		x.owed = append(x.owed, x.batch)
-		x.batch = index.NewBatch(x.store.memory, x.codec.Format())
+		x.batch = index.NewBatch(x.home.Memory, x.codec.Format())
 		return
 	}
 	_ = x.pay() // or later
@@ -203,7 +208,7 @@ func (x *tableIndex) pay() error {
 func (x *tableIndex) trim() {
 	if x.batch.Len() > largeBatch {
 		x.batch.Release()
-		x.batch = index.NewBatch(x.store.memory, x.codec.Format())
+		x.batch = index.NewBatch(x.home.Memory, x.codec.Format())
 	}
 }
 

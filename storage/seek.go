@@ -10,8 +10,9 @@ import (
 	"github.com/gpusql/gpusql/storage/arrow"
 )
 
-// asker asks an index, on a stream of its own: indexes lie in the host's memory
-// whatever device the query runs on. An index keeps some for the next questions.
+// asker asks an index, on a stream of its own, of the device in whose memory the
+// index lies, whatever device the query runs on. An index keeps some for the next
+// questions.
 type asker struct {
 	x      *tableIndex
 	stream *device.Watched
@@ -54,8 +55,8 @@ func (x *tableIndex) asker() (*asker, error) {
 		x.idle = x.idle[:n-1]
 		return a, nil
 	}
-	m, f := x.store.memory, x.codec.Format()
-	s, err := x.store.options.Device.NewStream()
+	m, f := x.home.Memory, x.codec.Format()
+	s, err := x.home.Device.NewStream()
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (a *asker) goOn(q *index.Ranges, d index.Direction) error {
 	size := a.x.codec.Format().Size()
 	if a.last == nil {
 		var err error
-		if a.last, err = a.x.store.memory.Alloc(size + 16); err != nil {
+		if a.last, err = a.x.home.Memory.Alloc(size + 16); err != nil {
 			return err
 		}
 	}

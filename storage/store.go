@@ -33,6 +33,27 @@ type Options struct {
 	Device      device.Device // whose memory the store's is: the host's
 	Kinds       []index.Kind  // of indexes, the first for those without USING
 	SegmentRows int           // fewer rows a segment, for tests
+	// GPU is where an index lies that names a device.
+	GPU func(name string) (Home, error)
+}
+
+// Home is where indexes lie: a device, memory of it, and the kinds that there are
+// for it, the first for those without USING.
+type Home struct {
+	Device device.Device
+	Memory device.Allocator
+	Kinds  []index.Kind
+}
+
+// home is where an index of a device lies.
+func (s *Store) home(name string) (Home, error) {
+	if name == "" {
+		return Home{s.options.Device, s.memory, s.options.Kinds}, nil
+	}
+	if s.options.GPU == nil {
+		return Home{}, sqltype.Errorf(sqltype.CodeDevice, "there is no device %q", name)
+	}
+	return s.options.GPU(name)
 }
 
 // Open returns an empty store whose memory comes from m: the device, or a scope

@@ -98,10 +98,13 @@ const (
 // shared calls f with the rows of each key of e that more than one row has. Keys
 // with NULLs are not among them.
 func (a *asker) shared(d *table, e index.Entries, nulls []bool, f func(rows []int64) error) error {
-	if n := int64(e.Keys.N); n > sharedBatch && n*sharedPart > a.x.idx.Stats().Entries {
+	format := a.x.codec.Format()
+	// What runs compares must be in the host's reach.
+	tails := format.Long && !a.x.home.Device.Traits().HostBytes
+	if n := int64(e.Keys.N); !tails && n > sharedBatch && n*sharedPart > a.x.idx.Stats().Entries {
 		return a.runs(d, f)
 	}
-	size := a.x.codec.Format().Size()
+	size := format.Size()
 	for from := 0; from < e.Keys.N; {
 		if nulls != nil && nulls[from] {
 			from++
