@@ -642,6 +642,8 @@ struct TreeRead {
   Ptr Offsets;
   Ptr Rows;
   Ptr Keys;
+  Ptr Found;
+  Ptr Counts;
   Ptr State;
   u64 N;
   u64 Room;
@@ -651,7 +653,7 @@ struct TreeRead {
   u32 Only;
   u32 _1;
 };
-static_assert(sizeof(TreeRead) == 280, "size");
+static_assert(sizeof(TreeRead) == 296, "size");
 static_assert(__builtin_offsetof(TreeRead, T) == 0, "offset");
 static_assert(__builtin_offsetof(TreeRead, LoKeys) == 160, "offset");
 static_assert(__builtin_offsetof(TreeRead, LoRows) == 168, "offset");
@@ -662,13 +664,15 @@ static_assert(__builtin_offsetof(TreeRead, Begin) == 200, "offset");
 static_assert(__builtin_offsetof(TreeRead, Offsets) == 208, "offset");
 static_assert(__builtin_offsetof(TreeRead, Rows) == 216, "offset");
 static_assert(__builtin_offsetof(TreeRead, Keys) == 224, "offset");
-static_assert(__builtin_offsetof(TreeRead, State) == 232, "offset");
-static_assert(__builtin_offsetof(TreeRead, N) == 240, "offset");
-static_assert(__builtin_offsetof(TreeRead, Room) == 248, "offset");
-static_assert(__builtin_offsetof(TreeRead, Limit) == 256, "offset");
-static_assert(__builtin_offsetof(TreeRead, Backward) == 264, "offset");
-static_assert(__builtin_offsetof(TreeRead, HiAfter) == 268, "offset");
-static_assert(__builtin_offsetof(TreeRead, Only) == 272, "offset");
+static_assert(__builtin_offsetof(TreeRead, Found) == 232, "offset");
+static_assert(__builtin_offsetof(TreeRead, Counts) == 240, "offset");
+static_assert(__builtin_offsetof(TreeRead, State) == 248, "offset");
+static_assert(__builtin_offsetof(TreeRead, N) == 256, "offset");
+static_assert(__builtin_offsetof(TreeRead, Room) == 264, "offset");
+static_assert(__builtin_offsetof(TreeRead, Limit) == 272, "offset");
+static_assert(__builtin_offsetof(TreeRead, Backward) == 280, "offset");
+static_assert(__builtin_offsetof(TreeRead, HiAfter) == 284, "offset");
+static_assert(__builtin_offsetof(TreeRead, Only) == 288, "offset");
 
 struct TreeKeys {
   TreeForm Form;

@@ -263,8 +263,10 @@ var ptxTreeRead string
 var (
 	moduleTreeRead = &device.Module{Name: "tree_read", PTX: ptxTreeRead}
 
-	codeTreeLookup4 = &device.Code{Module: moduleTreeRead, Entry: "tree_lookup_4", Block: 256, Items: 512} // TreeRead
-	codeTreeLookup8 = &device.Code{Module: moduleTreeRead, Entry: "tree_lookup_8", Block: 256, Items: 512} // TreeRead
+	codeTreeFind4   = &device.Code{Module: moduleTreeRead, Entry: "tree_find_4", Block: 256, Items: 512}   // TreeRead
+	codeTreeFind8   = &device.Code{Module: moduleTreeRead, Entry: "tree_find_8", Block: 256, Items: 512}   // TreeRead
+	codeTreeGive4   = &device.Code{Module: moduleTreeRead, Entry: "tree_give_4", Block: 256, Items: 512}   // TreeRead
+	codeTreeGive8   = &device.Code{Module: moduleTreeRead, Entry: "tree_give_8", Block: 256, Items: 512}   // TreeRead
 	codeTreeBounds4 = &device.Code{Module: moduleTreeRead, Entry: "tree_bounds_4", Block: 256, Items: 512} // TreeRead
 	codeTreeBounds8 = &device.Code{Module: moduleTreeRead, Entry: "tree_bounds_8", Block: 256, Items: 512} // TreeRead
 	codeTreeSpots4  = &device.Code{Module: moduleTreeRead, Entry: "tree_spots_4", Block: 256, Items: 256}  // TreeRead

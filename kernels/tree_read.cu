@@ -3,7 +3,7 @@
 
 // A block's keys: so many for each four lanes, of which it looks at some at once.
 #define TREE_ROUNDS 8
-#define TREE_AT_ONCE 4
+#define TREE_AT_ONCE 2
 #define TREE_KEYS (TREE_ROUNDS * BLOCK / 4)
 
 // quad_row writes the row of entry pos of a leaf, of those with 32 bits, which four
@@ -14,96 +14,108 @@ INLINE void quad_row(Pack<u32, 4> rows, u32 pos, u64 *to) {
   if (lane() % quad_lanes == pos / 4) *to = pos & 2 ? high : low;
 }
 
-// lookup finds keys of one word and writes offsets and rows in the same launch.
-// Four lanes find a key's place, and read the leaf's rows of 32 bits with its
-// words; then a thread each does what is left of it, so that the block waits once
-// for that and not each time. Blocks tell each other how many rows they have.
+// How many entries a key has, as find says it; more are counted by tree_give.
+constexpr u32 found_more = 2;
+
+// find looks for keys of one word, four lanes a key, as if each had one entry:
+// rows of 32 bits are read with the leaf's words. (To sum up and write answers in
+// the same launch, with blocks that wait for each other, took half as long again:
+// what that needs of registers is missing where the lookups are.)
 template <typename W>
-INLINE void lookup(const TreeRead &a, u64 n) {
-  SHARED(u32, leaves, TREE_KEYS);
-  SHARED(u32, refs, TREE_KEYS);
-  SHARED(u16, founds, TREE_KEYS); // entries that are equal, and below, 8 bits each
-  SHARED(u64, firsts, TREE_KEYS); // rows
-  SHARED(u64, place, 1);
+INLINE void find(const TreeRead &a, u64 n) {
   const Tree &t = a.T;
-  const u32 tile = take_tile(at<u32>(a.State));
-  const u64 base = u64(tile) * TREE_KEYS;
   const W *keys = at<W>(a.LoKeys);
+  bool other = false;
   for (u32 r = 0; r < TREE_ROUNDS; r += TREE_AT_ONCE) {
-    u32 mine[TREE_AT_ONCE], leaf[TREE_AT_ONCE], ref[TREE_AT_ONCE];
+    u64 i[TREE_AT_ONCE];
+    u32 leaf[TREE_AT_ONCE], ref[TREE_AT_ONCE];
     W word[TREE_AT_ONCE];
     Found f[TREE_AT_ONCE];
     UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) {
-      mine[q] = ((r + q) * BLOCK + thread()) / quad_lanes;
-      word[q] = base + mine[q] < n ? keys[base + mine[q]] : W(0);
+      i[q] = u64(block()) * TREE_KEYS + ((r + q) * BLOCK + thread()) / quad_lanes;
+      word[q] = i[q] < n ? keys[i[q]] : W(0);
     }
     quad_descend(t, word, leaf);
     UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) ref[q] = at<u32>(t.Refs)[leaf[q]];
-    Pack<u32, 4> near[TREE_AT_ONCE];
+    Pack<u32, 4> rows[TREE_AT_ONCE];
     if (!t.Form.Wide) {
       UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) {
-        near[q] = at<Pack<u32, 4>>(leaf_at(t, ref[q]) + t.Form.RowsAt)[lane() % quad_lanes];
+        rows[q] = at<Pack<u32, 4>>(leaf_at(t, ref[q]) + t.Form.RowsAt)[lane() % quad_lanes];
       }
     }
     quad_find(t, ref, word, f);
-    if (!t.Form.Wide) {
-      UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) quad_row(near[q], f[q].pos, &firsts[mine[q]]);
-    }
-    if (lane() % quad_lanes == 0) {
-      UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) {
-        leaves[mine[q]] = leaf[q];
-        refs[mine[q]] = ref[q];
-        founds[mine[q]] = u16(f[q].same << 8 | f[q].pos);
+    UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) {
+      if (i[q] >= n) continue;
+      if (f[q].same && !t.Form.Wide) quad_row(rows[q], f[q].pos, &at<u64>(a.Rows)[i[q]]);
+      if (lane() % quad_lanes) continue;
+      u32 count = smaller(f[q].same, found_more);
+      if (count == 1 && f[q].pos + 1 == length_of(ref[q]) && leaf[q] + 1 < t.Counts[0] &&
+          word_of<W>(leaf_at(t, at<u32>(t.Refs)[leaf[q] + 1]), 0) == word[q]) {
+        count = found_more;
       }
+      if (count && t.Form.Wide) at<u64>(a.Rows)[i[q]] = row_of(t.Form, leaf_at(t, ref[q]), f[q].pos);
+      at<u64>(a.Offsets)[i[q]] = i[q];
+      at<u8>(a.Counts)[i[q]] = u8(count);
+      other |= count != 1;
     }
   }
-  sync_block();
-  constexpr u32 K = TREE_KEYS / BLOCK;
-  u64 row[K], own = 0, all;
-  u32 count[K];
-  UNROLL for (u32 k = 0; k < K; k++) {
-    const u32 mine = thread() * K + k, ref = refs[mine], pos = founds[mine] & 0xff;
-    count[k] = base + mine < n ? founds[mine] >> 8 : 0;
-    if (count[k] == 0) continue;
-    row[k] = t.Form.Wide ? row_of(t.Form, leaf_at(t, ref), pos) : firsts[mine];
-    if (pos + count[k] == length_of(ref) && leaves[mine] + 1 < t.Counts[0]) {
-      const W word = keys[base + mine];
-      if (word_of<W>(leaf_at(t, at<u32>(t.Refs)[leaves[mine] + 1]), 0) == word) {
-        const Spot end = search(t, Place<W>{word, 0, ~u64(0), true});
-        count[k] = rank_of(t, end) - rank_of(t, {leaves[mine], pos});
-      }
+  if (number() == 0) at<u64>(a.Offsets)[n] = n;
+  if (any(other) && lane() == 0) atomic_or(at<u32>(a.State), 1);
+}
+
+KERNEL(tree_find_4, TreeRead, BLOCK, TREE_KEYS) { find<u32>(a, n); }
+KERNEL(tree_find_8, TreeRead, BLOCK, TREE_KEYS) { find<u64>(a, n); }
+
+#define TREE_GIVEN 2
+
+// give puts what find has found in its place, where keys have other than one
+// entry. Rows that find wrote are at Found.
+template <typename W>
+INLINE void give(const TreeRead &a, u64 n) {
+  SHARED(u64, place, 1);
+  const Tree &t = a.T;
+  const u32 tile = take_tile(at<u32>(a.State));
+  const u64 base = (u64(tile) * BLOCK + thread()) * TREE_GIVEN;
+  u32 count[TREE_GIVEN];
+  Spot spot[TREE_GIVEN];
+  u64 own = 0, all;
+  UNROLL for (u32 k = 0; k < TREE_GIVEN; k++) {
+    count[k] = base + k < n ? u32(at<u8>(a.Counts)[base + k]) : 0;
+    if (count[k] == found_more) {
+      const W word = at<W>(a.LoKeys)[base + k];
+      spot[k] = search(t, Place<W>{word, 0, 0, false});
+      count[k] = rank_of(t, search(t, Place<W>{word, 0, ~u64(0), true})) - rank_of(t, spot[k]);
     }
+    own += count[k];
   }
-  UNROLL for (u32 k = 0; k < K; k++) own += count[k];
   u64 sum = block_scan<BLOCK>(own, Add(), u64(0), all);
   if (warp() == 0) {
     const u64 past = look_back(TileWords{at<u64>(a.State) + 1}, tile, all);
     if (lane() == 0) {
       place[0] = past;
-      if (base + TREE_KEYS >= n) at<u64>(a.Offsets)[n] = past + all;
+      if (u64(tile + 1) * (TREE_GIVEN * BLOCK) >= n) at<u64>(a.Offsets)[n] = past + all;
     }
   }
   sync_block();
   sum += place[0];
   u64 *rows = at<u64>(a.Rows);
-  UNROLL for (u32 k = 0; k < K; k++) {
-    const u32 mine = thread() * K + k;
-    if (base + mine >= n) break;
-    at<u64>(a.Offsets)[base + mine] = sum;
-    if (count[k] && sum < a.Room) rows[sum] = row[k];
+  UNROLL for (u32 k = 0; k < TREE_GIVEN; k++) {
+    if (base + k >= n) break;
+    at<u64>(a.Offsets)[base + k] = sum;
+    if (count[k] == 1 && sum < a.Room) rows[sum] = at<u64>(a.Found)[base + k];
     if (count[k] > 1) {
-      u32 leaf = leaves[mine], ref = refs[mine], pos = founds[mine] & 0xff;
-      for (u64 j = sum + 1; j < sum + count[k] && j < a.Room; j++) {
-        if (++pos == length_of(ref)) ref = at<u32>(t.Refs)[++leaf], pos = 0;
-        rows[j] = row_of(t.Form, leaf_at(t, ref), pos);
+      u32 ref = at<u32>(t.Refs)[spot[k].leaf];
+      for (u64 j = sum; j < sum + count[k] && j < a.Room; j++) {
+        rows[j] = row_of(t.Form, leaf_at(t, ref), spot[k].pos);
+        if (++spot[k].pos == length_of(ref) && j + 1 < sum + count[k]) ref = at<u32>(t.Refs)[++spot[k].leaf], spot[k].pos = 0;
       }
     }
     sum += count[k];
   }
 }
 
-KERNEL(tree_lookup_4, TreeRead, BLOCK, TREE_KEYS) { lookup<u32>(a, n); }
-KERNEL(tree_lookup_8, TreeRead, BLOCK, TREE_KEYS) { lookup<u64>(a, n); }
+KERNEL(tree_give_4, TreeRead, BLOCK, TREE_GIVEN * BLOCK) { give<u32>(a, n); }
+KERNEL(tree_give_8, TreeRead, BLOCK, TREE_GIVEN * BLOCK) { give<u64>(a, n); }
 
 // answer writes what is known of range i: entries from number low to high.
 INLINE void answer(const TreeRead &a, u64 i, u32 low, u32 leaf, u32 high) {

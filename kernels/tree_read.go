@@ -12,7 +12,8 @@ type TreeRead struct {
 	Ops, Begin     device.Ptr // Ops: only those that are Only are asked, 0: all. Begin: see bounds
 	Offsets        device.Ptr // of answers; bounds puts counts there
 	Rows, Keys     device.Ptr // answers
-	State          device.Ptr // TreeLookupBytes
+	Found, Counts  device.Ptr // of Find: rows, and 8 bits a key
+	State          device.Ptr // TreeFindBytes, clear
 	N, Room        uint64     // questions; rows that there is room for
 	Limit          uint64
 	Backward       uint32
@@ -22,23 +23,27 @@ type TreeRead struct {
 }
 
 var (
-	treeLookups = treeKernels[TreeRead](codeTreeLookup4, codeTreeLookup8)
-	treeBounds  = treeKernels[TreeRead](codeTreeBounds4, codeTreeBounds8)
-	treeSpots   = treeKernels[TreeRead](codeTreeSpots4, codeTreeSpots8)
-	treeFills   = treeKernels[TreeRead](codeTreeFill4, codeTreeFill8)
+	treeFinds  = treeKernels[TreeRead](codeTreeFind4, codeTreeFind8)
+	treeGives  = treeKernels[TreeRead](codeTreeGive4, codeTreeGive8)
+	treeBounds = treeKernels[TreeRead](codeTreeBounds4, codeTreeBounds8)
+	treeSpots  = treeKernels[TreeRead](codeTreeSpots4, codeTreeSpots8)
+	treeFills  = treeKernels[TreeRead](codeTreeFill4, codeTreeFill8)
 )
 
-// TreeLookupBytes is the State of a lookup of n keys.
-func TreeLookupBytes(n int) int { return 8 * (1 + codeTreeLookup4.Grid(max(n, 1), 0)) }
+// TreeFindBytes is the State of a lookup of n keys.
+func TreeFindBytes(n int) int { return stateBytes(codeTreeGive4, max(n, 1)) }
 
-// Lookup writes the offsets and rows of the keys at LoKeys, each once: rows
-// beyond Room are not written, and Offsets[N] says how many there are. Keys are
-// one word.
-func (a *TreeRead) Lookup(s device.Stream) error {
-	if err := Zero(s, a.State, TreeLookupBytes(int(a.N))); err != nil {
-		return err
-	}
-	return device.Launch(s, treeLookups[a.T.Form.Narrow], int(a.N), *a)
+// Find looks for keys of one word, at LoKeys, as if each had one entry: it writes
+// the offsets that are then right, the rows, how many entries each has at Counts,
+// and at State whether some key has another number than one.
+func (a *TreeRead) Find(s device.Stream) error {
+	return device.Launch(s, treeFinds[a.T.Form.Narrow], int(a.N), *a)
+}
+
+// Give writes the offsets and rows that are right, given what Find wrote: rows
+// beyond Room are not written, and Offsets[N] says how many there are.
+func (a *TreeRead) Give(s device.Stream) error {
+	return device.Launch(s, treeGives[a.T.Form.Narrow], int(a.N), *a)
 }
 
 // Bounds writes how many entries each range has at Offsets, and at Begin, if that

@@ -27,8 +27,8 @@ func nothing(s device.Stream, a *index.Answer) error {
 	return a.Room(0, 0)
 }
 
-// Lookup finds the rows of each key. Keys of one word are found in one launch,
-// with room for a row each; where that is too little they are found again.
+// Lookup finds the rows of each key. Keys of one word are found as if each had one
+// row; where that is not so, what was found is put in order.
 func (x *snapshot) Lookup(s device.Stream, k index.Keys, a *index.Answer) error {
 	if err := a.Ask(k.N); err != nil {
 		return err
@@ -44,19 +44,51 @@ func (x *snapshot) Lookup(s device.Stream, k index.Keys, a *index.Answer) error 
 	}
 	room := room{mem: x.t.mem}
 	defer room.release()
-	var err error
-	if r.State, err = room.one(kernels.TreeLookupBytes(k.N)); err != nil {
+	var p places
+	p.add(&r.Counts, k.N)
+	p.add(&r.State, kernels.TreeFindBytes(k.N))
+	if err := room.take(&p); err != nil {
 		return err
 	}
-	for size := k.N; ; size = a.Total {
+	if err := a.Room(k.N, 0); err != nil {
+		return err
+	}
+	if err := kernels.Zero(s, r.State, 8); err != nil {
+		return err
+	}
+	r.Offsets, r.Rows = a.Offsets(), a.Rows()
+	if err := r.Find(s); err != nil {
+		return err
+	}
+	if others, err := total(s, r.State); err != nil || others == 0 {
+		return err
+	}
+	return give(s, &room, &r, a)
+}
+
+// give puts found rows in order, with room for a row each; where that is too little
+// it does so again.
+func give(s device.Stream, room *room, r *kernels.TreeRead, a *index.Answer) error {
+	n := int(r.N)
+	var err error
+	if r.Found, err = room.one(8 * n); err != nil {
+		return err
+	}
+	if err := kernels.Copy(s, r.Found, r.Rows, 8*n); err != nil {
+		return err
+	}
+	for size := n; ; size = a.Total {
 		if err := a.Room(size, 0); err != nil {
 			return err
 		}
-		r.Offsets, r.Rows, r.Room = a.Offsets(), a.Rows(), uint64(size)
-		if err := r.Lookup(s); err != nil {
+		if err := kernels.Zero(s, r.State, kernels.TreeFindBytes(n)); err != nil {
 			return err
 		}
-		if a.Total, err = total(s, a.Offsets()+device.Ptr(8*k.N)); err != nil || a.Total <= size {
+		r.Rows, r.Room = a.Rows(), uint64(size)
+		if err := r.Give(s); err != nil {
+			return err
+		}
+		if a.Total, err = total(s, r.Offsets+device.Ptr(8*n)); err != nil || a.Total <= size {
 			return err
 		}
 	}
