@@ -1,6 +1,7 @@
 package gpusql
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -114,7 +115,7 @@ func (c *Conn) showIndexes(s *parser.Show) (*Rows, error) {
 			for i, k := range x.Include {
 				include[i] = t.Columns[k].Name
 			}
-			rows = append(rows, textValues(t.Name, x.Name, kind, x.Kind, strings.Join(keys, ", "), strings.Join(include, ", "), c.db.device.Name()))
+			rows = append(rows, textValues(t.Name, x.Name, kind, x.Kind, strings.Join(keys, ", "), strings.Join(include, ", "), cmp.Or(x.Device, c.db.device.Name())))
 		}
 	}
 	return c.valueRows(texts("table", "name", "constraint", "kind", "columns", "include", "device"), rows)
