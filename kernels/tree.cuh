@@ -20,8 +20,10 @@ struct Spot { u32 leaf, pos; };
 // memory.
 INLINE u64 number() { return u64(block()) * BLOCK + thread(); }
 
+// fan is treeFan, and node_packs how many 16 bytes a node has.
+constexpr u32 fan = u32(treeFan);
 template <typename W>
-constexpr u32 fan = treeLine / sizeof(W);
+constexpr u32 node_packs = fan * sizeof(W) / 16;
 
 INLINE Ptr slot_at(Ptr slots, u64 block, u32 slot) {
   return at<Ptr>(slots)[slot >> TreeUnit] + (slot & ((1u << TreeUnit) - 1)) * block;
@@ -75,12 +77,12 @@ INLINE u32 descend(const Tree &t, W word) {
   UNROLL for (u32 k = 0; k < treeLevels; k++) {
     const u32 h = treeLevels - 1 - k;
     if (h >= t.Height) continue;
-    const W *node = at<W>(t.Levels[h]) + u64(i) * fan<W>;
+    const W *node = at<W>(t.Levels[h]) + u64(i) * fan;
     u32 c = 0;
-    UNROLL for (u32 half = fan<W> / 2; half > 0; half /= 2) {
+    UNROLL for (u32 half = fan / 2; half > 0; half /= 2) {
       if (node[c + half - 1] < word) c += half;
     }
-    i = smaller(u32(i * fan<W> + c), t.Counts[h] - 1);
+    i = smaller(u32(i * fan + c), t.Counts[h] - 1);
   }
   return i;
 }
@@ -126,8 +128,8 @@ INLINE Spot search(const Tree &t, const Place<W> &p) {
 
 INLINE u32 rank_of(const Tree &t, Spot s) { return at<u32>(t.Sums)[s.leaf] + s.pos; }
 
-// Four lanes look at a node together: the words of a line that are below a word
-// are counted by 32 bytes each.
+// Four lanes look at a node together: the words of a node that are below a word
+// are counted by 16 or 32 bytes each.
 constexpr u32 quad_lanes = 4;
 
 // quad_sum is the sum over the four lanes of a group. All lanes of the warp come.
@@ -139,7 +141,7 @@ INLINE u32 quad_sum(u32 v) {
 // quad_descend is descend for K words at once, whose waits overlap.
 template <typename W, u32 K>
 INLINE void quad_descend(const Tree &t, const W (&word)[K], u32 (&leaf)[K]) {
-  constexpr u32 V = 16 / sizeof(W), P = treeLine / 16 / quad_lanes;
+  constexpr u32 V = 16 / sizeof(W), P = node_packs<W> / quad_lanes;
   typedef Pack<W, V> Words;
   UNROLL for (u32 q = 0; q < K; q++) leaf[q] = 0;
   UNROLL for (u32 k = 0; k < treeLevels; k++) {
@@ -147,7 +149,7 @@ INLINE void quad_descend(const Tree &t, const W (&word)[K], u32 (&leaf)[K]) {
     if (h >= t.Height) continue;
     Words v[K][P];
     UNROLL for (u32 q = 0; q < K; q++) {
-      const Words *node = at<Words>(t.Levels[h]) + u64(leaf[q]) * (treeLine / 16) + lane() % quad_lanes;
+      const Words *node = at<Words>(t.Levels[h]) + u64(leaf[q]) * node_packs<W> + lane() % quad_lanes;
       UNROLL for (u32 j = 0; j < P; j++) v[q][j] = node[j * quad_lanes];
     }
     UNROLL for (u32 q = 0; q < K; q++) {
@@ -155,8 +157,8 @@ INLINE void quad_descend(const Tree &t, const W (&word)[K], u32 (&leaf)[K]) {
       UNROLL for (u32 j = 0; j < P; j++) {
         UNROLL for (u32 l = 0; l < V; l++) c += v[q][j].v[l] < word[q];
       }
-      c = smaller(quad_sum(c), fan<W> - 1);
-      leaf[q] = smaller(u32(leaf[q] * fan<W> + c), t.Counts[h] - 1);
+      c = smaller(quad_sum(c), fan - 1);
+      leaf[q] = smaller(u32(leaf[q] * fan + c), t.Counts[h] - 1);
     }
   }
 }

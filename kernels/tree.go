@@ -8,14 +8,14 @@ import "github.com/gpusql/gpusql/device"
 
 // TreeLeaf is the most entries of a leaf, treeFill what one is given when many
 // are written. A ref is the number of a leaf's slot times TreeLeaf, and its
-// entries less one. An inner node is a line of treeLine bytes.
+// entries less one. An inner node has treeFan words.
 //
 //gpu:layout
 const (
 	TreeLeaf   = 16
 	treeFill   = 15
-	treeLine   = 128
-	treeLevels = 8
+	treeFan    = 16
+	treeLevels = 7
 	// TreeUnit is the logarithm of how many slots lie side by side.
 	TreeUnit = 12
 )
@@ -58,9 +58,6 @@ func NewTreeForm(words int, narrow, long, wide bool) TreeForm {
 // Word is the bytes of a first word.
 func (f TreeForm) Word() int { return 8 - 4*int(f.Narrow) }
 
-// Fan is how many words an inner node has.
-func (f TreeForm) Fan() int { return treeLine / f.Word() }
-
 // Tree is one state of a tree.
 //
 //gpu:layout
@@ -81,13 +78,13 @@ func (t *Tree) Leaves() int { return int(t.Counts[0]) }
 // Lay sets the places and counts of a directory of so many leaves in memory at
 // p, and returns the bytes that it takes; p may be 0 to ask for these.
 func (t *Tree) Lay(leaves int, p device.Ptr) int {
-	fan, word, from := t.Form.Fan(), t.Form.Word(), p
+	word, from := t.Form.Word(), p
 	t.Counts, t.Levels, t.Height = [treeLevels]uint32{}, [treeLevels]device.Ptr{}, 0
-	for n := leaves; n > 0; n = (n + fan - 1) / fan {
+	for n := leaves; n > 0; n = (n + treeFan - 1) / treeFan {
 		t.Levels[t.Height], t.Counts[t.Height] = p, uint32(n)
 		t.Height++
-		p += device.Ptr((n + fan - 1) / fan * fan * word)
-		if n <= fan {
+		p += device.Ptr((n + treeFan - 1) / treeFan * treeFan * word)
+		if n <= treeFan {
 			break
 		}
 	}

@@ -1,7 +1,7 @@
 // Questions to a tree: see tree_read.go.
 #include "tree.cuh"
 
-// A block's keys: so many for each four lanes, of which it looks at some at once.
+// A block's keys: so many for each four lanes, which look for some at once.
 #define TREE_ROUNDS 8
 #define TREE_AT_ONCE 2
 #define TREE_KEYS (TREE_ROUNDS * BLOCK / 4)
@@ -19,8 +19,8 @@ constexpr u32 found_more = 2;
 
 // find looks for keys of one word, four lanes a key, as if each had one entry:
 // rows of 32 bits are read with the leaf's words. (To sum up and write answers in
-// the same launch, with blocks that wait for each other, took half as long again:
-// what that needs of registers is missing where the lookups are.)
+// the same launch, in blocks that wait for each other, was 15 % slower with keys of
+// 32 bits, and as much faster with keys of 64.)
 template <typename W>
 INLINE void find(const TreeRead &a, u64 n) {
   const Tree &t = a.T;

@@ -185,49 +185,50 @@ KERNEL(tree_plan, TreeWrite, BLOCK, BLOCK) {
 
 #define TREE_LEAVES 8
 
-// directory finds where the leaves of the new state are, and moves those that stay.
+// directory finds where the leaves of the new state are, and moves those that
+// stay: threads side by side take leaves side by side.
 template <typename W>
 INLINE void directory(const TreeWrite &a, u64 n) {
   SHARED(u64, place, 1);
   const u32 tile = take_tile(at<u32>(a.Placed));
-  const u64 base = (u64(tile) * BLOCK + thread()) * TREE_LEAVES;
+  const u64 base = u64(tile) * (BLOCK * TREE_LEAVES) + thread();
   u32 touched[TREE_LEAVES], ref[TREE_LEAVES];
-  u64 v[TREE_LEAVES], own = 0, all;
+  W last[TREE_LEAVES];
+  u64 sum[TREE_LEAVES], all = 0;
   UNROLL for (u32 k = 0; k < TREE_LEAVES; k++) {
-    v[k] = touched[k] = ref[k] = 0;
-    if (base + k >= n) continue;
-    touched[k] = at<u32>(a.Touched)[base + k];
-    ref[k] = at<u32>(a.From.Refs)[base + k];
+    const u64 i = base + k * BLOCK;
+    touched[k] = i < n ? at<u32>(a.Touched)[i] : 0;
+    ref[k] = i < n ? at<u32>(a.From.Refs)[i] : 0;
+    last[k] = i < n ? at<W>(a.From.Levels[0])[i] : W(0);
+    sum[k] = i < n ? u64(1) << 32 | length_of(ref[k]) : 0;
   }
   UNROLL for (u32 k = 0; k < TREE_LEAVES; k++) {
-    if (base + k >= n) continue;
-    v[k] = u64(1) << 32 | length_of(ref[k]);
-    if (touched[k]) {
-      const treeGroup &g = at<treeGroup>(a.Groups)[touched[k] - 1];
-      v[k] = u64(g.Leaves) << 32 | g.Count;
-    }
-    own += v[k];
+    if (!touched[k]) continue;
+    const treeGroup &g = at<treeGroup>(a.Groups)[touched[k] - 1];
+    sum[k] = u64(g.Leaves) << 32 | g.Count;
   }
-  u64 sum = block_scan<BLOCK>(own, Add(), u64(0), all);
+  UNROLL for (u32 k = 0; k < TREE_LEAVES; k++) {
+    u64 row;
+    sum[k] = all + block_scan<BLOCK>(sum[k], Add(), u64(0), row);
+    all += row;
+  }
   if (warp() == 0) {
     const u64 past = look_back(TilePairs{at<Pack<u64, 2>>(a.Placed + 16)}, tile, all);
     if (lane() == 0) place[0] = past;
   }
   sync_block();
-  sum += place[0];
   UNROLL for (u32 k = 0; k < TREE_LEAVES; k++) {
-    if (base + k >= n) break;
-    const u32 to = u32(sum >> 32), entries = u32(sum);
+    if (base + k * BLOCK >= n) break;
+    const u32 to = u32((place[0] + sum[k]) >> 32), entries = u32(place[0] + sum[k]);
     if (touched[k]) {
       treeGroup &g = at<treeGroup>(a.Groups)[touched[k] - 1];
       g.At = to;
       g.Sum = entries;
     } else {
-      at<W>(a.To.Levels[0])[to] = at<W>(a.From.Levels[0])[base + k];
+      at<W>(a.To.Levels[0])[to] = last[k];
       at<u32>(a.To.Refs)[to] = ref[k];
       at<u32>(a.To.Sums)[to] = entries;
     }
-    sum += v[k];
   }
 }
 
@@ -338,14 +339,14 @@ INLINE void upper(const TreeWrite &a, u64 n) {
   u64 step = 1;
   UNROLL for (u32 h = 0; h < treeLevels; h++) {
     if (h >= t.Height) return;
-    const u64 count = t.Counts[h], whole = (count + fan<W> - 1) / fan<W> * fan<W>, from = h == 0 ? count : 0;
+    const u64 count = t.Counts[h], whole = (count + fan - 1) / fan * fan, from = h == 0 ? count : 0;
     if (i < whole - from) {
       const u64 k = from + i;
       at<W>(t.Levels[h])[k] = k < count ? last[smaller((k + 1) * step, u64(t.Counts[0])) - 1] : ~W(0);
       return;
     }
     i -= whole - from;
-    step *= fan<W>;
+    step *= fan;
   }
 }
 
@@ -423,7 +424,7 @@ INLINE void check(const TreeCheck &a, u64 n) {
     const W *words = at<W>(t.Levels[h]);
     const u64 k = d / step, end = smaller((k + 1) * step, n) - 1;
     if (words[k] != at<W>(t.Levels[0])[end]) fail(a.Status, StatusBug, __LINE__, d, h);
-    step *= fan<W>;
+    step *= fan;
   }
 }
 

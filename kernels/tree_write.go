@@ -230,9 +230,9 @@ func (a *TreeWrite) All(s device.Stream) error {
 
 // Upper writes the nodes above the leaves.
 func (a *TreeWrite) Upper(s device.Stream) error {
-	n := a.To.Form.Fan()
+	n := treeFan
 	for _, c := range a.To.Counts[1:] {
-		n += int(c) + a.To.Form.Fan()
+		n += int(c) + treeFan
 	}
 	return device.Launch(s, treeUpper[a.From.Form.Narrow], n, *a)
 }

@@ -2,8 +2,8 @@
 // is, changed by batches, of which every batch makes a new state.
 //
 //	state 41                     state 42 = latest
-//	levels  [. .]                [. .]          a line of 128 bytes a node: last words,
-//	        [....|....]          [.....|....]   32 or 16 of them; the child is where it stands
+//	levels  [. .]                [. .]          16 words a node: last words of children,
+//	        [....|....]          [.....|....]   which are where the words stand
 //	last    [k k k k k k k]      [k k K K k k k k]     of each leaf: its last word,
 //	refs    [a b c d e f g]      [a b c'C d e f g]     its slot and length,
 //	sums    [0 9 ......   ]      [0 9 .......    ]     the entries before it
@@ -36,18 +36,18 @@
 //  5. A state is kept while it is the latest, while a snapshot holds it, and, with
 //     history, while a version asks for it: it is what the last batch up to that
 //     version made.
-//  6. A batch that fails has changed memory that no state has, and no number that
-//     the next batch reads. Out of memory can be found before anything is written
-//     only, but for tails.
+//  6. A batch that fails has written memory that no state has, and changed no
+//     number that the next batch reads.
 //  7. Tails of long keys are copied to chunks that states share, and that go with
 //     the last state that has one.
 //
 // A place is found by first words alone: the first leaf whose last word is not
 // below. Only where many leaves end with the same word, rows of one key or
 // strings with eight common bytes, are the others told apart by what their last
-// entry is, by halving. A lookup of one-word keys is one launch: four lanes a
-// key and four keys at once, each lane with two loads of 16 bytes a node; blocks
-// tell each other where their answers begin.
+// entry is, by halving. Lookups of one-word keys are one launch as long as each
+// has one row: four lanes a key and two keys at once, each lane with one or two
+// loads of 16 bytes a node. Where some key has none or many a second launch puts
+// in order what the first has found.
 //
 // Ranks come from the sums, so counting a range takes two ways down however long
 // it is. A scan's answers are written by warps that take 256 of them, whatever
@@ -65,8 +65,8 @@
 // the way down, versions as lists at every level, and epochs announced by blocks
 // of threads. Kept: nodes of a line; copying instead of waiting; PALM's order of
 // a batch (sort, locate, one owner a leaf). Changed: there are no latches, for a
-// batch is applied as a whole; no pointers to children, so that a node has 32
-// words instead of 15 pairs, and four lanes read it with full masks; no lists of
+// batch is applied as a whole; no pointers to children, so that a node of 64 bytes
+// has 16 words, and four lanes read it with full masks; no lists of
 // versions, through which readers at old snapshots go for ever longer; snapshots
 // are held by the host, and what they read is not given back; memory grows by
 // chunks, and that there is none is an error which leaves everything as it was.
@@ -75,4 +75,12 @@
 // in proportion to the index (12 to 16 bytes for each twelve entries), and each
 // state of a history has one. Slots that were given back after an old snapshot
 // was taken wait for its release, also those that are younger than it.
+//
+// # What was measured
+//
+// One H200, 50 million 32-bit keys and rows (bench/history, 2026-11-22): building
+// 12.5 G/s, lookups 9.9 (12.9 at 10 million), appending a million 5.1, inserting
+// a million at random 1.1, ten thousand into 10 million 0.05; 9.7 bytes a key when
+// built, 15.5 when grown at random. Lookups at the oldest of 64 snapshots are as
+// fast as at the latest, 12.0.
 package wide
