@@ -203,7 +203,7 @@ func (j *hashJoin) build(ctx context.Context) error {
 		}
 	})
 	var err error
-	if st.rows, err = collect(ctx, j.w, j.shape.build, j.shape.buildKeys, -1); err != nil {
+	if st.rows, err = collect(ctx, j.w, j.shape.build, j.shape.buildKeys, -1, nil); err != nil {
 		return err
 	}
 	st.rows.lasts = j.w.q.parent == nil // a round of a recursive query ends earlier

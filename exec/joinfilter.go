@@ -26,10 +26,11 @@ type joinFilter struct {
 	keys atomic.Pointer[kernels.KeyFilter]
 }
 
-// scanFilters are the filters that joins have for a scan, by column.
+// scanFilters are what operators above a scan tell it, by column.
 type scanFilters struct {
-	mu  sync.Mutex
-	all []scanFilter
+	mu   sync.Mutex
+	all  []scanFilter
+	tops []scanTop
 }
 
 type scanFilter struct {
@@ -50,6 +51,12 @@ func (s *scanFilters) add(column int, f *joinFilter) {
 	s.all = append(s.all, scanFilter{column, f})
 }
 
+func (s *scanFilters) addTop(column int, t *topBound) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tops = append(s.tops, scanTop{column, t})
+}
+
 // offerFilters finds the scans below the probe side whose columns are the
 // join's keys. A row of the probe side without a match must give nothing.
 func (j *hashJoin) offerFilters() []*joinFilter {
@@ -64,31 +71,34 @@ func (j *hashJoin) offerFilters() []*joinFilter {
 			continue
 		}
 		f := &joinFilter{key: i}
-		if j.w.q.offer(s.probe, c.ID, f) {
+		if j.w.q.offer(s.probe, c.ID, func(s *scanFilters, column int) { s.add(column, f) }) {
 			out = append(out, f)
 		}
 	}
 	return out
 }
 
+// taker is told a scan that a column comes from, and where it has it.
+type taker func(s *scanFilters, column int)
+
 // offer gives a filter on column id of node n to the scans that the column
 // comes from, as far as dropping rows there drops only rows of n that have such
 // a value.
-func (q *query) offer(n planner.Node, id planner.ColumnID, f *joinFilter) bool {
+func (q *query) offer(n planner.Node, id planner.ColumnID, f taker) bool {
 	switch n := n.(type) {
 	case *planner.Scan:
 		at := slices.IndexFunc(n.Columns, func(c planner.ColDef) bool { return c.ID == id })
 		if at < 0 || n.Access != nil || n.Source[at] == planner.RowIDColumn {
 			return false
 		}
-		q.scanFilters(n).add(at, f)
+		f(q.scanFilters(n), at)
 		return true
 	case *planner.FileScan:
 		at := slices.IndexFunc(n.Columns, func(c planner.ColDef) bool { return c.ID == id })
 		if at < 0 {
 			return false
 		}
-		q.scanFilters(n).add(at, f)
+		f(q.scanFilters(n), at)
 		return true
 	case *planner.Filter:
 		return q.offer(n.Input, id, f)
@@ -103,7 +113,7 @@ func (q *query) offer(n planner.Node, id planner.ColumnID, f *joinFilter) bool {
 	}
 }
 
-func (q *query) offerDef(defs []planner.NamedExpr, in planner.Node, id planner.ColumnID, f *joinFilter) bool {
+func (q *query) offerDef(defs []planner.NamedExpr, in planner.Node, id planner.ColumnID, f taker) bool {
 	for _, d := range defs {
 		if c, ok := d.Expr.(*planner.Col); ok && d.Col.ID == id {
 			return q.offer(in, c.ID, f)
@@ -114,7 +124,7 @@ func (q *query) offerDef(defs []planner.NamedExpr, in planner.Node, id planner.C
 
 // offerJoin goes to the side that has the column, and to the other when the
 // join makes the two equal.
-func (q *query) offerJoin(n *planner.Join, id planner.ColumnID, f *joinFilter) bool {
+func (q *query) offerJoin(n *planner.Join, id planner.ColumnID, f taker) bool {
 	if n.Dependent || n.NullAware {
 		return false
 	}

@@ -19,18 +19,17 @@ type scan struct {
 	w     *worker
 	n     *planner.Scan
 	state *scanState
-	pred  *predicate
-	need  []int          // offsets in n.Columns + n.Fetch that the predicate reads
+	test  scanTest // of the filter; without a predicate there is none
+	top   []topTest
+	begun bool
 	ids   []int          // table column of each of n.Columns + n.Fetch, RowIDColumn for the row id
 	types []sqltype.Type // of the same
 
-	lead    arrow.Batch // what the predicate reads
 	rowIDs  arrow.Slab
 	bitmap  arrow.Slab
 	visible arrow.Slab // numbers of visible rows
 	view    slicer
 	flat    flattener
-	cut     gathered // the predicate's columns without invisible rows
 	joins   keyPicker
 	out     gathered
 	copies  copies
@@ -120,7 +119,7 @@ func newScan(w *worker, n *planner.Scan) (Operator, error) {
 		return nil, err
 	}
 	mem := w.q.env.Memory
-	s := &scan{w: w, n: n, view: slicer{mem: mem}, flat: flattener{w: w}, cut: gathered{mem: mem}, out: gathered{mem: mem}}
+	s := &scan{w: w, n: n, view: slicer{mem: mem}, flat: flattener{w: w}, out: gathered{mem: mem}}
 	all := append(append([]planner.ColDef{}, n.Columns...), n.Fetch...)
 	for i, src := range append(append([]int{}, n.Source...), n.FetchSource...) {
 		s.types = append(s.types, all[i].Type)
@@ -136,14 +135,16 @@ func newScan(w *worker, n *planner.Scan) (Operator, error) {
 	if n.Filter == nil {
 		return s, nil
 	}
+	var need []int
 	var cols []planner.ColDef
 	for i, c := range all {
 		if planner.Uses(n.Filter, c.ID) {
-			s.need = append(s.need, i)
+			need = append(need, i)
 			cols = append(cols, c)
 		}
 	}
-	if s.pred, err = w.compilePredicate(n.Filter, cols); err != nil {
+	s.test = newScanTest(w, need)
+	if s.test.pred, err = w.compilePredicate(n.Filter, cols); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -151,6 +152,9 @@ func newScan(w *worker, n *planner.Scan) (Operator, error) {
 
 // Next implements Operator.
 func (s *scan) Next(ctx context.Context) (*arrow.Batch, error) {
+	if !s.begun {
+		s.begun, s.top = true, s.tops()
+	}
 	s.joins.begin()
 	for {
 		if err := ctx.Err(); err != nil {
@@ -159,6 +163,9 @@ func (s *scan) Next(ctx context.Context) (*arrow.Batch, error) {
 		r, lo, hi := s.state.take(s.w.q.batchRows)
 		if r == nil {
 			return nil, nil
+		}
+		if r.seg != nil && s.beyond(r.seg) {
+			continue
 		}
 		b, err := s.morsel(r, lo, hi)
 		if b != nil || err != nil {
@@ -194,8 +201,11 @@ func (s *scan) morsel(r *scanRange, lo, hi int) (*arrow.Batch, error) {
 			return nil, err
 		}
 	}
-	if s.pred != nil {
-		if idx, seen, err = s.passing(r, lo, n, idx, seen); err != nil || seen == 0 {
+	if idx, seen, err = s.within(r, lo, n, idx, seen); err != nil || seen == 0 {
+		return nil, err
+	}
+	if s.test.pred != nil {
+		if idx, seen, err = s.test.pick(s, r, lo, n, idx, seen); err != nil || seen == 0 {
 			return nil, err
 		}
 	}
@@ -204,52 +214,6 @@ func (s *scan) morsel(r *scanRange, lo, hi int) (*arrow.Batch, error) {
 		return nil, err
 	}
 	return s.emit(r, lo, n, idx, seen)
-}
-
-// passing gives the numbers of the visible rows that pass the filter, 0 for all
-// rows of the morsel.
-func (s *scan) passing(r *scanRange, lo, n int, idx device.Ptr, seen int) (device.Ptr, int, error) {
-	k, err := s.filter(r, lo, n, idx, seen)
-	if err != nil || k == 0 {
-		return 0, 0, err
-	}
-	picked := s.pred.index.Ptr()
-	if idx == 0 {
-		if k == n {
-			return 0, n, nil
-		}
-		return picked, k, nil
-	}
-	// The predicate saw the visible rows only: these are their numbers' numbers.
-	to := kernels.Vec{}
-	if to.Data, err = s.bitmap.Reserve(s.w.q.env.Memory, 4*n); err != nil {
-		return 0, 0, err
-	}
-	return to.Data, k, kernels.Gather(s.w.stream, 4, &to, kernels.Vec{Data: idx}, picked, k)
-}
-
-// filter runs the predicate on the visible rows.
-func (s *scan) filter(r *scanRange, lo, n int, idx device.Ptr, seen int) (int, error) {
-	s.lead.Columns = s.lead.Columns[:0]
-	s.lead.Rows = n
-	for _, i := range s.need {
-		c, err := s.column(r, i, lo, n)
-		if err != nil {
-			return 0, err
-		}
-		s.lead.Columns = append(s.lead.Columns, c)
-	}
-	b := &s.lead
-	if idx != 0 {
-		s.cut.reset(len(b.Columns), seen)
-		for i, c := range b.Columns {
-			if err := s.cut.pick(s.w.stream, i, c, idx, seen); err != nil {
-				return 0, err
-			}
-		}
-		b = &s.cut.out
-	}
-	return s.pred.pick(b)
 }
 
 // emit makes the result of the rows at idx of a morsel, all of them for 0.
@@ -329,13 +293,15 @@ func (s *scan) name(i int) mirror.Name {
 // Close implements Operator.
 func (s *scan) Close() error {
 	s.copies.unpin(nil)
-	s.pred.close()
+	s.test.release()
+	for i := range s.top {
+		s.top[i].test.release()
+	}
 	s.rowIDs.Release()
 	s.bitmap.Release()
 	s.visible.Release()
 	s.view.release()
 	s.flat.release()
-	s.cut.release()
 	s.joins.index.Release()
 	s.out.release()
 	return nil

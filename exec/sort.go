@@ -20,6 +20,7 @@ type sorter struct {
 	in    planner.Node
 	keys  []planner.SortKey
 	bound func() (skip, rows int64, err error) // nil: all rows
+	top   *topBound                            // nil: nobody asks what the last of the rows is
 
 	rows  *rowStore
 	order arrow.Slab // the rows' numbers
@@ -77,7 +78,7 @@ func (o *sorter) begin(ctx context.Context) error {
 	if keep == 0 {
 		return nil
 	}
-	rows, err := collect(ctx, o.w, o.in, o.keys, keep)
+	rows, err := collect(ctx, o.w, o.in, o.keys, keep, o.top)
 	o.rows = rows
 	if err != nil || rows.n == 0 {
 		return err
@@ -122,13 +123,14 @@ func keyPlace(keys []planner.SortKey, in planner.Node) (place []int, extra []pla
 
 // collect reads n by as many workers as pay into one store: its columns, and
 // after them the keys that are not among these. With keep >= 0 only rows that
-// may be among the first keep are sure to be there.
-func collect(ctx context.Context, w *worker, n planner.Node, keys []planner.SortKey, keep int) (*rowStore, error) {
+// may be among the first keep are sure to be there, and top, if not nil, is told
+// the last one's key.
+func collect(ctx context.Context, w *worker, n planner.Node, keys []planner.SortKey, keep int, top *topBound) (*rowStore, error) {
 	_, extra := keyPlace(keys, n)
 	var mu sync.Mutex
 	var parts []*rowStore
 	err := w.run(ctx, n, func(ctx context.Context, w *worker, op Operator) error {
-		c, err := newCollector(w, n, keys, extra, keep)
+		c, err := newCollector(w, n, keys, extra, keep, top)
 		if err != nil {
 			return err
 		}
@@ -161,6 +163,7 @@ type collector struct {
 	in    planner.Node
 	keys  []planner.SortKey
 	keep  int
+	top   *topBound
 	cols  []planner.ColDef
 	exprs *expressions
 	rows  *rowStore
@@ -168,8 +171,8 @@ type collector struct {
 	both  arrow.Batch
 }
 
-func newCollector(w *worker, in planner.Node, keys []planner.SortKey, extra []planner.Expr, keep int) (*collector, error) {
-	c := &collector{w: w, in: in, keys: keys, keep: keep, cols: slices.Clone(in.Cols())}
+func newCollector(w *worker, in planner.Node, keys []planner.SortKey, extra []planner.Expr, keep int, top *topBound) (*collector, error) {
+	c := &collector{w: w, in: in, keys: keys, keep: keep, top: top, cols: slices.Clone(in.Cols())}
 	for _, e := range extra {
 		c.cols = append(c.cols, planner.ColDef{Type: e.Type()})
 	}
@@ -232,6 +235,21 @@ func (c *collector) cut(ctx context.Context) error {
 	if err := rows.add(c.w.stream, &g.out); err != nil {
 		rows.release()
 		return err
+	}
+	if c.top != nil {
+		place, _ := keyPlace(c.keys, c.in)
+		last := c.rows.column(place[0])
+		g.reset(1, 1)
+		if err := g.pick(c.w.stream, 0, last, idx+device.Ptr(4*(c.keep-1)), 1); err != nil {
+			rows.release()
+			return err
+		}
+		d, err := c.w.datum(&g.out.Columns[0])
+		if err != nil {
+			rows.release()
+			return err
+		}
+		c.top.note(d)
 	}
 	c.rows.release()
 	c.rows = rows

@@ -185,7 +185,7 @@ func (o *window) forget() {
 
 // begin reads and sorts the input and finds the partitions.
 func (o *window) begin(ctx context.Context) (err error) {
-	if o.rows, err = collect(ctx, o.w, o.n.Input, o.keys, -1); err != nil || o.rows.n == 0 {
+	if o.rows, err = collect(ctx, o.w, o.n.Input, o.keys, -1, nil); err != nil || o.rows.n == 0 {
 		return err
 	}
 	parts := len(o.n.Partition)

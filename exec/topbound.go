@@ -1,0 +1,143 @@
+package exec
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/kernels"
+	"github.com/gpusql/gpusql/planner"
+	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage/arrow"
+)
+
+// topBound is what a top-n tells the scans that its first key comes from: the
+// key of the last row that it keeps. Rows behind that need not be read.
+//
+//	top-n: keeps 10 rows ──▶ topBound ──┐  the 10th is of May 3rd
+//	  ...                               ▼
+//	    scan: segments and rows that may be of May 3rd or before
+//
+// It gets tighter while the scan goes on, and one that a worker finds holds for
+// all: its rows alone are enough for the result.
+type topBound struct {
+	key     planner.SortKey
+	offered sync.Once
+	last    atomic.Pointer[sqltype.Datum] // nil: not known yet
+}
+
+// newTopBound is the bound of a top-n; nil if its first key is no column of a
+// kind that scans compare cheaply.
+func newTopBound(w *worker, n *planner.TopN) *topBound {
+	c, ok := n.Keys[0].Expr.(*planner.Col)
+	if !ok || !kernels.CanFilterKeys(c.T.Phys()) || c.T.Kind.IsFloat() || c.T.Kind == sqltype.KindBool {
+		return nil
+	}
+	t := shared(w.q, n, func() *topBound { return &topBound{key: n.Keys[0]} })
+	t.offered.Do(func() {
+		w.q.offer(n.Input, c.ID, func(s *scanFilters, column int) { s.addTop(column, t) })
+	})
+	return t
+}
+
+// note learns the key of the last row that a worker keeps. A NULL bounds
+// nothing: where it is last, all values come before it.
+func (t *topBound) note(d sqltype.Datum) {
+	for {
+		old := t.last.Load()
+		if d.Null || old != nil && (sqltype.Compare(d, *old) < 0) == t.key.Desc {
+			return
+		}
+		if t.last.CompareAndSwap(old, &d) {
+			return
+		}
+	}
+}
+
+// condition is what rows meet that are not behind the bound.
+func (t *topBound) condition(last sqltype.Datum, c planner.ColDef) planner.Expr {
+	op := planner.Le
+	if t.key.Desc {
+		op = planner.Ge
+	}
+	col := &planner.Col{ID: c.ID, Name: c.Name, T: c.Type}
+	cmp := &planner.Cmp{Op: op, L: col, R: &planner.Const{Value: last}}
+	if t.key.NullsFirst && !c.NotNull {
+		return &planner.Or{Args: []planner.Expr{&planner.IsNull{X: col}, cmp}}
+	}
+	return cmp
+}
+
+// scanTop is a bound on a column of a scan.
+type scanTop struct {
+	column int // offset in the scan's Columns
+	*topBound
+}
+
+// topTest is a bound as a worker's scan applies it.
+type topTest struct {
+	scanTop
+	last *sqltype.Datum // what the test was made for
+	test scanTest
+	gain gain
+}
+
+// tops takes over the bounds that a scan has; the top-n above it is there before.
+func (s *scan) tops() []topTest {
+	from := s.joins.from
+	from.mu.Lock()
+	defer from.mu.Unlock()
+	var out []topTest
+	for _, t := range from.tops {
+		out = append(out, topTest{scanTop: t, test: newScanTest(s.w, []int{t.column})})
+	}
+	return out
+}
+
+// beyond reports a range of rows that are all behind a bound.
+func (s *scan) beyond(g *arrow.Segment) bool {
+	return slices.ContainsFunc(s.top, func(t topTest) bool {
+		last := t.topBound.last.Load()
+		if last == nil {
+			return false
+		}
+		stats := g.Stats(s.ids[t.column])
+		if stats.Min.Null || stats.Nulls > 0 && t.key.NullsFirst {
+			return false
+		}
+		if t.key.Desc {
+			return sqltype.Compare(stats.Max, *last) < 0
+		}
+		return sqltype.Compare(stats.Min, *last) > 0
+	})
+}
+
+// within keeps those of the n rows at idx (0: all of a morsel) that are not
+// behind a bound.
+func (s *scan) within(r *scanRange, lo, rows int, idx device.Ptr, n int) (device.Ptr, int, error) {
+	for i := range s.top {
+		t := &s.top[i]
+		last := t.topBound.last.Load()
+		if last == nil || !t.gain.pays() {
+			continue
+		}
+		if last != t.last {
+			t.test.pred.close()
+			t.last = last
+			def := s.n.Columns[t.column]
+			var err error
+			if t.test.pred, err = s.w.compilePredicate(t.condition(*last, def), []planner.ColDef{def}); err != nil {
+				return 0, 0, err
+			}
+		}
+		before := n
+		var err error
+		if idx, n, err = t.test.pick(s, r, lo, rows, idx, n); err != nil || n == 0 {
+			return 0, 0, err
+		}
+		t.gain.in += before
+		t.gain.out += n
+	}
+	return idx, n, nil
+}
