@@ -14,7 +14,7 @@ WITH ws AS (
   WHERE sr_ticket_number IS NULL
   GROUP BY d_year, ss_item_sk, ss_customer_sk
 )
-SELECT ss_sold_year, ss_item_sk, ss_customer_sk, round(ss_qty * 1.00 / (coalesce(ws_qty, 0) + coalesce(cs_qty, 0)), 2) AS ratio,
+SELECT ss_sold_year, ss_item_sk, ss_customer_sk, ss_qty * 1.00 / (coalesce(ws_qty, 0) + coalesce(cs_qty, 0)) AS ratio,
        ss_qty AS store_qty, ss_wc AS store_wholesale_cost, ss_sp AS store_sales_price,
        coalesce(ws_qty, 0) + coalesce(cs_qty, 0) AS other_chan_qty, coalesce(ws_wc, 0) + coalesce(cs_wc, 0) AS other_chan_wholesale_cost,
        coalesce(ws_sp, 0) + coalesce(cs_sp, 0) AS other_chan_sales_price
