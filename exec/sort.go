@@ -209,12 +209,21 @@ func (c *collector) read(ctx context.Context, op Operator) error {
 		if err := c.rows.add(c.w.stream, all); err != nil {
 			return err
 		}
-		if c.keep >= 0 && c.rows.n > 2*c.keep+4*c.w.q.batchRows {
+		if c.keep >= 0 && c.rows.n > 2*c.keep+c.spare() {
 			if err := c.cut(ctx); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// spare is how many rows are let come before a cut. The first cut is what gives a
+// scan its bound, so it is soon where there is one to be told.
+func (c *collector) spare() int {
+	if c.top != nil {
+		return c.w.q.batchRows / 4
+	}
+	return 4 * c.w.q.batchRows
 }
 
 // cut drops all but the first keep rows.
