@@ -183,6 +183,7 @@ func (c *Case) checkHistory(a, b Engine) (*Finding, Outcome) {
 			}
 			inside = !inside
 		}
+		c.Asked++
 		left, right := ask(a, text), ask(b, text)
 		f, o := compare(a, b, left, right)
 		if o == Found {

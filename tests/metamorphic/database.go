@@ -35,6 +35,7 @@ type Features struct {
 	Extended  bool // LATERAL, DISTINCT ON, QUALIFY, VALUES with names
 	Functions bool // those of PostgreSQL beyond the usual
 	Big       bool // some tables of thousands of rows
+	Small     bool // a few rows and shallow queries: many cases a second
 }
 
 // Everything is all that the generator knows.
@@ -76,8 +77,11 @@ func NewDatabase(r *rand.Rand, f Features) *Database {
 	}
 	for i := range 1 + r.IntN(most) {
 		rows := []int{0, 1, 3, 8, 20, 40}[r.IntN(6)]
-		if d.Big {
+		switch {
+		case d.Big:
 			rows = []int{1025, 2500, 5000}[r.IntN(3)]
+		case f.Small:
+			rows = []int{0, 1, 3, 5, 8, 12}[r.IntN(6)]
 		}
 		d.Tables = append(d.Tables, newTable(r, f, fmt.Sprintf("t%d", i), rows))
 	}
@@ -88,7 +92,7 @@ func NewDatabase(r *rand.Rand, f Features) *Database {
 		g := NewGenerator(r, d, f)
 		types := g.types(1 + r.IntN(3))
 		v := derived(fmt.Sprintf("v%d", i), types)
-		v.View = g.query(&scope{}, types, 2, false)
+		v.View = g.query(&scope{}, types, g.depth()-1, false)
 		d.Tables = append(d.Tables, v)
 	}
 	return d

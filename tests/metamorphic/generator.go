@@ -66,7 +66,7 @@ func (g *Generator) Apart() *Query {
 
 // depth is how deep a query is: subqueries over big tables are few.
 func (g *Generator) depth() int {
-	if g.db.Big {
+	if g.db.Big || g.features.Small && g.chance(75) {
 		return 2
 	}
 	return 3

@@ -24,6 +24,7 @@ type Case struct {
 	Query   *Query
 	Pred    *Expr   // by oracle
 	History []*Expr // statements that both sides run, Changes alone has some
+	Asked   int     // texts that were asked, one that both sides run counts once
 }
 
 // Oracle makes the two texts of a case.
@@ -141,6 +142,10 @@ func (c *Case) Check(a, b Engine) (*Finding, Outcome) {
 	left, right, err := c.Oracle.Sides(c, a)
 	if err != nil {
 		return nil, RefusedByBoth
+	}
+	c.Asked = 2
+	if left == right {
+		c.Asked = 1
 	}
 	f, outcome := compare(a, b, ask(a, left), ask(b, right))
 	if f != nil {

@@ -16,8 +16,9 @@ type Soak struct {
 	Found    func(*Finding)
 	Progress func(cases int)
 
-	// Outcomes counts the cases.
+	// Outcomes counts the cases, Queries the generated texts that were asked.
 	Outcomes map[Outcome]int
+	Queries  int
 	// Refused are those that MayRefuse alone did not answer.
 	Refused int
 }
@@ -64,6 +65,7 @@ func (s *Soak) database(seed uint64, n int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
+		s.Queries += c.Asked
 		switch {
 		case f != nil && f.Refused != nil && f.Refused.Name() == s.MayRefuse:
 			s.Refused++

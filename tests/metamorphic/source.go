@@ -5,7 +5,7 @@ import "slices"
 // from adds one to three sources and their columns to s.
 func (g *Generator) from(q *Query, s *scope, depth int) {
 	n := []int{0, 0, 1, 1, 2}[g.r.IntN(5)]
-	if g.db.Big {
+	if g.db.Big || g.features.Small && g.chance(70) {
 		n = min(n, 1)
 	}
 	for i := range 1 + n {
