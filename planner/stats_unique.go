@@ -117,7 +117,8 @@ func joinUnique(n *Join, cols colSet) bool {
 	left, right := cols.and(colsOf(n.Left)), cols.and(colsOf(n.Right))
 	l, r := uniqueOn(n.Left, left), uniqueOn(n.Right, right)
 	if l && r {
-		return true
+		// A full join of a row with a row that it does not meet has two.
+		return n.Kind != Full || !left.empty() || !right.empty()
 	}
 	on := allOf(n.conditions())
 	switch n.Kind {
