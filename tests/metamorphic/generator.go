@@ -198,9 +198,12 @@ func (g *Generator) grouped(q *Query, s *scope, types []Type, depth int, top boo
 	}
 	if len(q.Group) > 0 && g.features.Rollup && g.chance(15) {
 		q.Grouping = pick(g, []string{"ROLLUP", "CUBE", "GROUPING SETS"})
+		left := uint(1)<<len(q.Group) - 1 // keys of no set yet: what names them would be refused
 		for range 1 + g.r.IntN(3) {
 			q.Sets = append(q.Sets, uint(g.r.IntN(1<<len(q.Group))))
+			left &^= q.Sets[len(q.Sets)-1]
 		}
+		q.Sets[0] |= left
 	}
 	for _, t := range types {
 		q.Items = append(q.Items, g.expr(t, above, 2))
