@@ -83,6 +83,23 @@ const (
 	FuncBitCount
 	FuncGreatest
 	FuncLeast
+	FuncSinD
+	FuncCosD
+	FuncTanD
+	FuncCotD
+	FuncAsinD
+	FuncAcosD
+	FuncAtanD
+	FuncAtan2D
+	FuncScale
+	FuncMinScale
+	FuncGamma
+	FuncLogGamma
+	FuncEven
+	FuncNextAfter
+	FuncSignBit
+	FuncNumNulls
+	FuncNumNonNulls
 
 	// Lists and structs.
 	FuncListValue
@@ -116,6 +133,11 @@ const (
 	FuncRegexpSplit
 	FuncGenerateSeries
 	FuncRange
+	FuncRegexpMatch
+	FuncArrayNDims
+	FuncArrayDims
+	FuncArrayFill
+	FuncTrimArray
 
 	// Strings.
 	FuncLength
@@ -154,6 +176,21 @@ const (
 	FuncQuoteIdent
 	FuncOverlay
 	FuncLevenshtein
+	FuncHamming
+	FuncFormat
+	FuncQuoteNullable
+	FuncUnistr
+	FuncGetByte
+	FuncSetByte
+	FuncGetBit
+	FuncSetBit
+	FuncSHA1
+	FuncSHA224
+	FuncSHA384
+	FuncSHA512
+	FuncCRC32
+	FuncToBin
+	FuncToNumber
 	FuncHash
 	FuncTypeof
 	FuncVersion
@@ -211,6 +248,12 @@ const (
 	FuncLocalTimestamp
 	FuncCurrentDate
 	FuncCurrentTime
+	FuncClockTimestamp
+	FuncDateBin
+	FuncMakeTimestampTZ
+	FuncEpochMs
+	FuncEpochUs
+	FuncOverlaps
 
 	// Aggregates.
 	FuncCount
@@ -293,7 +336,10 @@ var funcNames = [numFuncs]string{
 	FuncAcosh: "acosh", FuncAtanh: "atanh", FuncDegrees: "degrees",
 	FuncRadians: "radians", FuncRandom: "random", FuncIsNaN: "isnan", FuncIsInf: "isinf",
 	FuncIsFinite: "isfinite", FuncWidthBucket: "width_bucket", FuncBitCount: "bit_count",
-	FuncGreatest: "greatest", FuncLeast: "least",
+	FuncGreatest: "greatest", FuncLeast: "least", FuncSinD: "sind", FuncCosD: "cosd", FuncTanD: "tand",
+	FuncCotD: "cotd", FuncAsinD: "asind", FuncAcosD: "acosd", FuncAtanD: "atand", FuncAtan2D: "atan2d",
+	FuncScale: "scale", FuncMinScale: "min_scale", FuncGamma: "gamma", FuncLogGamma: "lgamma", FuncEven: "even",
+	FuncNextAfter: "nextafter", FuncSignBit: "signbit", FuncNumNulls: "num_nulls", FuncNumNonNulls: "num_nonnulls",
 
 	FuncListValue: "list_value", FuncStructPack: "struct_pack", FuncStructExtract: "struct_extract",
 	FuncListExtract: "list_extract", FuncListSlice: "list_slice", FuncListAppend: "list_append",
@@ -306,6 +352,8 @@ var funcNames = [numFuncs]string{
 	FuncCardinality: "cardinality", FuncArrayLength: "array_length", FuncArrayLower: "array_lower",
 	FuncArrayToString: "array_to_string", FuncStringToArray: "string_to_array",
 	FuncRegexpSplit: "regexp_split_to_array", FuncGenerateSeries: "generate_series", FuncRange: "range",
+	FuncRegexpMatch: "regexp_match", FuncArrayNDims: "array_ndims", FuncArrayDims: "array_dims",
+	FuncArrayFill: "array_fill", FuncTrimArray: "trim_array",
 
 	FuncLength: "length", FuncOctetLength: "octet_length", FuncBitLength: "bit_length",
 	FuncLower: "lower", FuncUpper: "upper", FuncInitcap: "initcap", FuncTrim: "trim",
@@ -317,6 +365,10 @@ var funcNames = [numFuncs]string{
 	FuncTranslate: "translate", FuncMD5: "md5", FuncSHA256: "sha256", FuncToHex: "to_hex",
 	FuncEncode: "encode", FuncDecode: "decode", FuncQuoteLiteral: "quote_literal",
 	FuncQuoteIdent: "quote_ident", FuncOverlay: "overlay", FuncLevenshtein: "levenshtein",
+	FuncHamming: "hamming", FuncFormat: "format", FuncQuoteNullable: "quote_nullable", FuncUnistr: "unistr",
+	FuncGetByte: "get_byte", FuncSetByte: "set_byte", FuncGetBit: "get_bit", FuncSetBit: "set_bit",
+	FuncSHA1: "sha1", FuncSHA224: "sha224", FuncSHA384: "sha384", FuncSHA512: "sha512", FuncCRC32: "crc32",
+	FuncToBin: "to_bin", FuncToNumber: "to_number",
 	FuncHash: "hash", FuncTypeof: "typeof", FuncVersion: "version", FuncCurrentVersion: "current_version",
 
 	FuncNextval: "nextval", FuncCurrval: "currval", FuncLastval: "lastval", FuncSetval: "setval",
@@ -335,6 +387,8 @@ var funcNames = [numFuncs]string{
 	FuncJustifyDays: "justify_days", FuncJustifyHours: "justify_hours",
 	FuncJustifyInterval: "justify_interval", FuncNow: "now", FuncLocalTimestamp: "localtimestamp",
 	FuncCurrentDate: "current_date", FuncCurrentTime: "current_time",
+	FuncClockTimestamp: "clock_timestamp", FuncDateBin: "date_bin", FuncMakeTimestampTZ: "make_timestamptz",
+	FuncEpochMs: "epoch_ms", FuncEpochUs: "epoch_us", FuncOverlaps: "overlaps",
 
 	FuncCount: "count", FuncSum: "sum", FuncAvg: "avg", FuncMin: "min", FuncMax: "max",
 	FuncTotal: "total", FuncStringAgg: "string_agg", FuncStddevSamp: "stddev_samp",

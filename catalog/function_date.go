@@ -10,7 +10,7 @@ import "github.com/gpusql/gpusql/sqltype"
 // with any other field they are a DOUBLE.
 func dateFamilies() []family {
 	date, tm, ts, tz, iv := sqltype.Date, sqltype.Time, sqltype.Timestamp, sqltype.TimestampTZ, sqltype.Interval
-	i64, f64, str := sqltype.Int64, sqltype.Float64, sqltype.Varchar
+	i64, f64, str, boolean := sqltype.Int64, sqltype.Float64, sqltype.Varchar, sqltype.Bool
 	part := func(id FuncID, result sqltype.Type, aliases ...string) family {
 		return family{Func: Func{ID: id}, aliases: aliases, signatures: []signature{
 			on(result, date), on(result, ts), on(result, tz), on(result, tm), on(result, iv),
@@ -32,7 +32,11 @@ func dateFamilies() []family {
 			on(i64, date), on(i64, ts), on(i64, tz), on(tz, str, ts), on(ts, str, tz),
 		}},
 		{Func: Func{ID: FuncDateTrunc}, aliases: []string{"datetrunc"}, signatures: []signature{
-			on(ts, str, ts), on(tz, str, tz), on(iv, str, iv),
+			on(ts, str, ts), on(tz, str, tz), on(iv, str, iv), on(tz, str, tz, str),
+		}},
+		// date_bin(stride, x [, origin]) is the beginning of the stride that x is in.
+		{Func: Func{ID: FuncDateBin}, aliases: []string{"time_bucket"}, signatures: []signature{
+			on(ts, iv, ts, ts).withOptional(1), on(tz, iv, tz, tz).withOptional(1),
 		}},
 		// date_diff counts the boundaries of the unit that lie between.
 		{Func: Func{ID: FuncDateDiff}, aliases: []string{"datediff"}, signatures: []signature{
@@ -43,6 +47,10 @@ func dateFamilies() []family {
 		{Func: Func{ID: FuncMakeDate}, signatures: []signature{on(date, i64, i64, i64)}},
 		{Func: Func{ID: FuncMakeTime}, signatures: []signature{on(tm, i64, i64, f64)}},
 		{Func: Func{ID: FuncMakeTimestamp}, signatures: []signature{on(ts, i64, i64, i64, i64, i64, f64), on(ts, i64)}},
+		{Func: Func{ID: FuncMakeTimestampTZ}, signatures: []signature{on(tz, i64, i64, i64, i64, i64, f64, str).withOptional(1)}},
+		{Func: Func{ID: FuncEpochMs}, signatures: []signature{on(i64, ts), on(i64, tz), on(ts, i64)}},
+		{Func: Func{ID: FuncEpochUs}, signatures: []signature{on(i64, ts), on(i64, tz)}},
+		{Func: Func{ID: FuncOverlaps}, signatures: []signature{on(boolean, ts, ts, ts, ts), on(boolean, tz, tz, tz, tz), on(boolean, tm, tm, tm, tm)}},
 		{Func: Func{ID: FuncMakeInterval}, signatures: []signature{on(iv, i64, i64, i64, i64, i64, i64, f64).withOptional(7)}},
 		{Func: Func{ID: FuncToTimestamp}, signatures: []signature{on(tz, f64), on(tz, str, str)}},
 		{Func: Func{ID: FuncToDate}, signatures: []signature{on(date, str, str)}},
@@ -63,6 +71,7 @@ func dateFamilies() []family {
 		{Func: Func{ID: FuncLocalTimestamp, Stable: true}, signatures: []signature{on(ts)}},
 		{Func: Func{ID: FuncCurrentDate, Stable: true}, aliases: []string{"today"}, signatures: []signature{on(date)}},
 		{Func: Func{ID: FuncCurrentTime, Stable: true}, aliases: []string{"localtime"}, signatures: []signature{on(tm)}},
+		{Func: Func{ID: FuncClockTimestamp, Volatile: true}, signatures: []signature{on(tz)}},
 	}
 }
 

@@ -53,6 +53,11 @@ func listFamilies() []family {
 			signatures: []signature{on(whole(str), str, str, str).withOptional(1)}},
 		{Func: Func{ID: FuncRegexpSplit}, aliases: []string{"string_split_regex", "str_split_regex"},
 			signatures: []signature{on(whole(str), str, str, str).withOptional(1)}},
+		{Func: Func{ID: FuncRegexpMatch}, signatures: []signature{on(whole(str), str, str, str).withOptional(1)}},
+		list(FuncArrayNDims, ofList(i32)),
+		list(FuncArrayDims, ofList(str)),
+		{Func: Func{ID: FuncArrayFill, NullIn: true}, signatures: []signature{by(filledList)}},
+		list(FuncTrimArray, listsWith(whole, "li")),
 		{Func: Func{ID: FuncGenerateSeries}, signatures: seriesSignatures()},
 		{Func: Func{ID: FuncRange}, signatures: seriesSignatures()},
 	}
@@ -133,6 +138,14 @@ func valuesInList(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
 		}
 	}
 	return repeated(t, len(args)), sqltype.ListOf(t), true
+}
+
+// filledList is array_fill(x, array[n]): n times x.
+func filledList(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
+	if len(args) != 2 || args[1].Kind != sqltype.KindList {
+		return nil, sqltype.Null, false
+	}
+	return []sqltype.Type{args[0], sqltype.ListOf(sqltype.Int64)}, sqltype.ListOf(args[0]), true
 }
 
 // fieldsOfRow is row(...): fields without names. The binder names those of

@@ -12,7 +12,7 @@ func mathFamilies() []family {
 		return family{Func: Func{ID: id}, aliases: aliases, signatures: []signature{on(f64, f64, f64)}}
 	}
 	return []family{
-		{Func: Func{ID: FuncAbs}, aliases: []string{"@"}, signatures: []signature{by(sameNumber)}},
+		{Func: Func{ID: FuncAbs}, signatures: []signature{by(sameNumber)}},
 		{Func: Func{ID: FuncSign}, signatures: []signature{by(signOf)}},
 		{Func: Func{ID: FuncCeil}, aliases: []string{"ceiling"}, signatures: []signature{by(wholeNumber)}},
 		{Func: Func{ID: FuncFloor}, signatures: []signature{by(wholeNumber)}},
@@ -24,8 +24,9 @@ func mathFamilies() []family {
 		// log(x) has base 10; log(b, x) base b.
 		{Func: Func{ID: FuncLog}, signatures: []signature{on(f64, f64), on(f64, f64, f64)}},
 		ofDoubles(FuncPower, "pow", "^", "**"),
-		{Func: Func{ID: FuncGcd}, aliases: []string{"greatest_common_divisor"}, signatures: []signature{by(pairOf(signedIntegers))}},
-		{Func: Func{ID: FuncLcm}, aliases: []string{"least_common_multiple"}, signatures: []signature{by(pairOf(signedIntegers))}},
+		{Func: Func{ID: FuncGcd}, aliases: []string{"greatest_common_divisor"}, signatures: []signature{by(pairOf(signedIntegers)), by(pairOf(wholeDecimals))}},
+		{Func: Func{ID: FuncLcm}, aliases: []string{"least_common_multiple"},
+			signatures: []signature{by(pairOf(signedIntegers)), by(pairOf(wholeDecimals))}},
 		{Func: Func{ID: FuncFactorial}, signatures: []signature{on(sqltype.Decimal(sqltype.MaxPrecision, 0), i64)}},
 		{Func: Func{ID: FuncPi}, signatures: []signature{on(f64)}},
 		ofDouble(FuncSin), ofDouble(FuncCos), ofDouble(FuncTan), ofDouble(FuncCot),
@@ -41,6 +42,14 @@ func mathFamilies() []family {
 		{Func: Func{ID: FuncBitCount}, signatures: []signature{on(i64, i64)}},
 		{Func: Func{ID: FuncGreatest, NullIn: true}, signatures: []signature{by(common)}},
 		{Func: Func{ID: FuncLeast, NullIn: true}, signatures: []signature{by(common)}},
+		ofDouble(FuncSinD), ofDouble(FuncCosD), ofDouble(FuncTanD), ofDouble(FuncCotD),
+		ofDouble(FuncAsinD), ofDouble(FuncAcosD), ofDouble(FuncAtanD), ofDoubles(FuncAtan2D),
+		{Func: Func{ID: FuncScale}, signatures: []signature{on(sqltype.Int32, anyDecimal)}},
+		{Func: Func{ID: FuncMinScale}, signatures: []signature{on(sqltype.Int32, anyDecimal)}},
+		ofDouble(FuncGamma), ofDouble(FuncLogGamma), ofDouble(FuncEven), ofDoubles(FuncNextAfter),
+		{Func: Func{ID: FuncSignBit}, signatures: []signature{on(boolean, f64)}},
+		{Func: Func{ID: FuncNumNulls, NullIn: true}, signatures: []signature{on(sqltype.Int32, anyType).repeating()}},
+		{Func: Func{ID: FuncNumNonNulls, NullIn: true}, signatures: []signature{on(sqltype.Int32, anyType).repeating()}},
 	}
 }
 
@@ -61,6 +70,17 @@ func signedIntegers(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
 		t, _ = sqltype.CommonType(t, sqltype.Int8)
 	}
 	return repeated(t, len(args)), t, ok && t.Kind.IsSigned()
+}
+
+// wholeDecimals is DECIMALs without digits after the point, in one of 38 digits.
+func wholeDecimals(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
+	for _, a := range args {
+		if !a.Kind.IsInteger() && a.Kind != sqltype.KindNull && (a.Kind != sqltype.KindDecimal || a.Scale != 0) {
+			return nil, sqltype.Null, false
+		}
+	}
+	t := sqltype.Decimal(sqltype.MaxPrecision, 0)
+	return repeated(t, len(args)), t, true
 }
 
 // oneNumber is the type of a single numeric argument; a bare NULL is a DOUBLE.

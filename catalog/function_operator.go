@@ -26,7 +26,7 @@ func operatorFamilies() []family {
 		{Func: Func{ID: FuncSub}, aliases: []string{"subtract"}, signatures: []signature{
 			by(numeric(sum)),
 			on(date, date, i32), on(i32, date, date),
-			on(ts, date, iv), on(ts, ts, iv), on(tz, tz, iv), on(tm, tm, iv), on(iv, iv, iv),
+			on(ts, date, iv), on(ts, ts, iv), on(tz, tz, iv), on(tm, tm, iv), on(iv, iv, iv), on(ts, date, tm),
 			on(iv, ts, ts), on(iv, tz, tz), on(iv, tm, tm),
 		}},
 		{Func: Func{ID: FuncMul}, aliases: []string{"multiply"}, signatures: []signature{

@@ -15,6 +15,9 @@ func stringFamilies() []family {
 	trim := func(id FuncID, aliases ...string) family {
 		return family{Func: Func{ID: id}, aliases: aliases, signatures: []signature{on(str, str, str).withOptional(1)}}
 	}
+	digest := func(id FuncID) family {
+		return family{Func: Func{ID: id}, signatures: []signature{on(str, str), on(blob, blob)}}
+	}
 	return []family{
 		{Func: Func{ID: FuncLength}, aliases: []string{"char_length", "character_length", "len"},
 			signatures: []signature{on(i32, str), on(i32, blob), by(ofList(i32))}},
@@ -34,7 +37,7 @@ func stringFamilies() []family {
 		{Func: Func{ID: FuncRepeat}, signatures: []signature{on(str, str, i64)}},
 		// Both leave NULLs out; only a NULL separator makes the result NULL.
 		{Func: Func{ID: FuncConcat, NullIn: true}, signatures: []signature{by(texts)}},
-		{Func: Func{ID: FuncConcatWs, NullIn: true}, signatures: []signature{by(texts)}},
+		{Func: Func{ID: FuncConcatWs, NullIn: true}, signatures: []signature{by(separated)}},
 		{Func: Func{ID: FuncStrpos}, aliases: []string{"instr"}, signatures: []signature{on(i32, str, str)}},
 		test(FuncStartsWith, "prefix", "^@"), test(FuncEndsWith, "suffix"), test(FuncContains),
 		{Func: Func{ID: FuncSplitPart}, signatures: []signature{on(str, str, str, i64)}},
@@ -49,6 +52,18 @@ func stringFamilies() []family {
 		ofString(FuncQuoteLiteral), ofString(FuncQuoteIdent),
 		{Func: Func{ID: FuncOverlay}, signatures: []signature{on(str, str, str, i64, i64).withOptional(1)}},
 		{Func: Func{ID: FuncLevenshtein}, aliases: []string{"editdist3"}, signatures: []signature{on(i32, str, str)}},
+		{Func: Func{ID: FuncHamming}, aliases: []string{"mismatches"}, signatures: []signature{on(i32, str, str)}},
+		{Func: Func{ID: FuncFormat, NullIn: true}, signatures: []signature{by(texts)}},
+		{Func: Func{ID: FuncQuoteNullable, NullIn: true}, signatures: []signature{on(str, str)}},
+		ofString(FuncUnistr),
+		{Func: Func{ID: FuncGetByte}, signatures: []signature{on(i32, blob, i64)}},
+		{Func: Func{ID: FuncSetByte}, signatures: []signature{on(blob, blob, i64, i64)}},
+		{Func: Func{ID: FuncGetBit}, signatures: []signature{on(i32, blob, i64)}},
+		{Func: Func{ID: FuncSetBit}, signatures: []signature{on(blob, blob, i64, i64)}},
+		digest(FuncSHA1), digest(FuncSHA224), digest(FuncSHA384), digest(FuncSHA512),
+		{Func: Func{ID: FuncCRC32}, signatures: []signature{on(i64, str), on(i64, blob)}},
+		{Func: Func{ID: FuncToBin}, aliases: []string{"bin", "to_binary"}, signatures: []signature{on(str, i64)}},
+		{Func: Func{ID: FuncToNumber}, signatures: []signature{on(sqltype.Decimal(sqltype.MaxPrecision, 10), str, str)}},
 		{Func: Func{ID: FuncHash, NullIn: true}, signatures: []signature{on(sqltype.Uint64, anyType).repeating()}},
 		{Func: Func{ID: FuncTypeof, NullIn: true}, aliases: []string{"pg_typeof"}, signatures: []signature{on(str, anyType)}},
 		{Func: Func{ID: FuncVersion}, signatures: []signature{on(str)}},
@@ -58,6 +73,12 @@ func stringFamilies() []family {
 // texts casts every argument to VARCHAR.
 func texts(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
 	return repeated(sqltype.Varchar, len(args)), sqltype.Varchar, len(args) > 0
+}
+
+// separated is texts with a separator before them.
+func separated(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
+	params, result, _ := texts(args)
+	return params, result, len(args) > 1
 }
 
 // patternFamilies are the functions that match text. The regular expressions
@@ -73,8 +94,12 @@ func patternFamilies() []family {
 		{Func: Func{ID: FuncGlob}, signatures: []signature{on(boolean, str, str)}},
 		{Func: Func{ID: FuncRegexpLike}, aliases: []string{"~", "regexp_matches"}, signatures: like},
 		{Func: Func{ID: FuncRegexpILike}, aliases: []string{"~*"}, signatures: []signature{on(boolean, str, str)}},
-		{Func: Func{ID: FuncRegexpReplace}, signatures: []signature{on(str, str, str, str, str).withOptional(1)}},
-		{Func: Func{ID: FuncRegexpSubstr}, aliases: []string{"regexp_extract"}, signatures: []signature{on(str, str, str)}},
+		// regexp_replace(x, pattern, by [, flags]), or (x, pattern, by, start [, n [, flags]]).
+		{Func: Func{ID: FuncRegexpReplace}, signatures: []signature{
+			on(str, str, str, str, str).withOptional(1),
+			on(str, str, str, str, sqltype.Int64, sqltype.Int64, str).withOptional(2),
+		}},
+		{Func: Func{ID: FuncRegexpSubstr}, aliases: []string{"regexp_extract"}, signatures: []signature{on(str, str, str), on(str, str, str, sqltype.Int64)}},
 		{Func: Func{ID: FuncRegexpCount}, signatures: []signature{
 			on(i32, str, str, sqltype.Int64, str).withOptional(2),
 		}},

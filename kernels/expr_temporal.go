@@ -79,6 +79,10 @@ func subTemporal(a, b sqltype.Kind) ScalarFunc {
 		return Func2(func(_ *Heap, d, n int32) (int32, error) { return sqltype.AddDays(d, -int64(n)) })
 	case a == sqltype.KindDate && b == sqltype.KindDate:
 		return Pure2(func(d, e int32) int32 { return d - e })
+	case a == sqltype.KindDate && b == sqltype.KindTime:
+		return Func2(func(_ *Heap, d int32, t int64) (int64, error) {
+			return sqltype.AddInterval(sqltype.DateToTimestamp(d), sqltype.Span{Micros: -t})
+		})
 	case a == sqltype.KindDate && b == sqltype.KindInterval:
 		return Func2(func(_ *Heap, d int32, v sqltype.Span) (int64, error) {
 			return subInterval(sqltype.DateToTimestamp(d), v)

@@ -15,6 +15,15 @@ func anyFuncs(name string, args []sqltype.Type, result sqltype.Type, _ []*sqltyp
 		return Func0(func(h *Heap) (View, error) { return h.String(text) }), true
 	case "hash":
 		return hashRow, true
+	case "num_nulls", "num_nonnulls":
+		return FuncRow(func(c *Call, i int) (n int32, _ error) {
+			for k := range c.Args {
+				if c.Args[k].IsNull(i) == (name == "num_nulls") {
+					n++
+				}
+			}
+			return n, nil
+		}), true
 	case "greatest":
 		return extreme(result.Phys(), 1)
 	case "least":

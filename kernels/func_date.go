@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 	"strings"
+	"time"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/sqltype"
@@ -21,7 +22,12 @@ func dateFuncs(name string, args []sqltype.Type, result sqltype.Type, consts []*
 		}
 		return namedDatePart(args[1], result)
 	case "date_trunc":
+		if len(args) == 3 {
+			return dateTruncIn, true
+		}
 		return dateTrunc(args[1]), true
+	case "date_bin":
+		return dateBin, true
 	case "date_diff":
 		return dateDiff(args)
 	case "timezone":
@@ -240,15 +246,25 @@ func makeDateFuncs(name string, args []sqltype.Type) (ScalarFunc, bool) {
 		}), true
 	case "make_timestamp":
 		if len(args) == 1 {
-			return Pure1(same[int64]), true
+			return Func1(func(_ *Heap, micros int64) (int64, error) {
+				if micros < sqltype.MinTimestamp || micros > sqltype.MaxTimestamp {
+					return 0, sqltype.Errorf(sqltype.CodeDatetimeOverflow, "timestamp out of range: %d", micros)
+				}
+				return micros, nil
+			}), true
 		}
+		return FuncRow(makeTimestamp), true
+	case "make_timestamptz":
 		return FuncRow(func(c *Call, i int) (int64, error) {
-			day, err := makeDate(ArgAt[int64](c, 0, i), ArgAt[int64](c, 1, i), ArgAt[int64](c, 2, i))
+			ts, err := makeTimestamp(c, i)
+			if err != nil || len(c.Args) == 6 {
+				return ts, err
+			}
+			zone, err := zoneByName(ArgAt[string](c, 6, i))
 			if err != nil {
 				return 0, err
 			}
-			t, err := sqltype.MakeTime(smallInt(ArgAt[int64](c, 3, i)), smallInt(ArgAt[int64](c, 4, i)), ArgAt[float64](c, 5, i))
-			return sqltype.DateToTimestamp(day) + t, err
+			return momentIn(ts, zone), nil
 		}), true
 	case "make_interval":
 		return FuncRow(makeInterval), true
@@ -273,6 +289,22 @@ func makeDateFuncs(name string, args []sqltype.Type) (ScalarFunc, bool) {
 		}, true
 	case "age":
 		return Pure2(sqltype.Age), true
+	case "overlaps":
+		return overlapping, true
+	case "epoch_ms":
+		if args[0].Kind == sqltype.KindInt64 {
+			return Func1(func(_ *Heap, ms int64) (int64, error) {
+				if ms < sqltype.MinTimestamp/1000 || ms > sqltype.MaxTimestamp/1000 {
+					return 0, sqltype.Errorf(sqltype.CodeDatetimeOverflow, "timestamp out of range: %d", ms)
+				}
+				return ms * 1000, nil
+			}), true
+		}
+		return Pure1(func(ts int64) int64 { return (ts - (ts%1000+1000)%1000) / 1000 }), true
+	case "epoch_us":
+		return Pure1(same[int64]), true
+	case "clock_timestamp":
+		return Func0(func(*Heap) (int64, error) { return time.Now().UnixMicro(), nil }), true
 	case "justify_days":
 		return Pure1(sqltype.Span.JustifyDays), true
 	case "justify_hours":
@@ -281,6 +313,15 @@ func makeDateFuncs(name string, args []sqltype.Type) (ScalarFunc, bool) {
 		return Pure1(sqltype.Span.Justify), true
 	}
 	return nil, false
+}
+
+func makeTimestamp(c *Call, i int) (int64, error) {
+	day, err := makeDate(ArgAt[int64](c, 0, i), ArgAt[int64](c, 1, i), ArgAt[int64](c, 2, i))
+	if err != nil {
+		return 0, err
+	}
+	t, err := sqltype.MakeTime(smallInt(ArgAt[int64](c, 3, i)), smallInt(ArgAt[int64](c, 4, i)), ArgAt[float64](c, 5, i))
+	return sqltype.DateToTimestamp(day) + t, err
 }
 
 // smallInt narrows without wrapping into range.

@@ -30,6 +30,8 @@ func dateTextFuncs(name string, args []sqltype.Type) (ScalarFunc, bool) {
 			return numberToChar(args[0]), true
 		}
 		return moments(appendToChar, 0, 1), true
+	case "to_number":
+		return Func2(toNumber), true
 	case "to_date":
 		return Func2(func(_ *Heap, text, format string) (int32, error) {
 			m, err := parseFormatted(text, format)

@@ -56,24 +56,39 @@ func codeFuncs(name string, args []sqltype.Type) (ScalarFunc, bool) {
 	case "decode":
 		return Func2(decoded), true
 	case "quote_literal":
-		return rewrite(func(dst []byte, s string) []byte {
-			if strings.Contains(s, `\`) {
-				dst = append(dst, 'E')
-				s = strings.ReplaceAll(s, `\`, `\\`)
-			}
-			return appendQuoted(dst, s, '\'')
-		}), true
+		return rewrite(appendLiteral), true
 	case "quote_ident":
-		return rewrite(func(dst []byte, s string) []byte {
-			if isPlainIdent(s) {
-				return append(dst, s...)
+		return rewrite(appendIdent), true
+	case "quote_nullable":
+		return FuncRow(func(c *Call, i int) (View, error) {
+			if c.Args[0].IsNull(i) {
+				return c.Heap.String("NULL")
 			}
-			return appendQuoted(dst, s, '"')
+			return c.Heap.Bytes(appendLiteral(nil, ArgAt[string](c, 0, i)))
 		}), true
+	case "unistr":
+		return Func1(unistr), true
 	case "version":
 		return Func0(func(h *Heap) (View, error) { return h.String("gpusql") }), true
 	}
 	return nil, false
+}
+
+// appendLiteral appends s as SQL writes a string.
+func appendLiteral(dst []byte, s string) []byte {
+	if strings.Contains(s, `\`) {
+		dst = append(dst, 'E')
+		s = strings.ReplaceAll(s, `\`, `\\`)
+	}
+	return appendQuoted(dst, s, '\'')
+}
+
+// appendIdent appends s as SQL writes a name.
+func appendIdent(dst []byte, s string) []byte {
+	if isPlainIdent(s) {
+		return append(dst, s...)
+	}
+	return appendQuoted(dst, s, '"')
 }
 
 func appendQuoted(dst []byte, s string, quote byte) []byte {

@@ -29,6 +29,8 @@ func listFuncs(name string, args []sqltype.Type, result sqltype.Type, consts []*
 		return elementAt(result), true
 	case name == "regexp_split_to_array":
 		return splitByPattern, true
+	case name == "regexp_match":
+		return matchGroups, true
 	}
 	return nil, false
 }
@@ -102,6 +104,8 @@ var listMakers = map[string]func(c *Call, i int, out []byte) ([]byte, error){
 	"list_zip":        zipped,
 	"list_resize":     resized,
 	"string_to_array": splitString,
+	"array_fill":      filledList,
+	"trim_array":      trimmedList,
 	"generate_series": seriesList(false),
 	"range":           seriesList(true),
 }
@@ -141,6 +145,8 @@ var listSearches = map[string]ScalarFunc{
 		}
 		return n, nil
 	}),
+	"array_ndims": arrayDimensions,
+	"array_dims":  arrayBounds,
 	"array_lower": FuncRow(func(c *Call, i int) (int32, error) {
 		if lengthAt(c.elements(0, i), ArgAt[int64](c, 1, i)) == 0 {
 			return 0, ErrNull

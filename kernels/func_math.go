@@ -26,6 +26,14 @@ func mathFuncs(name string, args []sqltype.Type, result sqltype.Type, _ []*sqlty
 		return rounded(name, args, result)
 	case "gcd", "lcm":
 		return divisorFuncs(name, args[0].Phys())
+	case "scale", "min_scale":
+		return scaleOf(args[0], name == "min_scale"), true
+	case "nextafter":
+		return Pure2(math.Nextafter), true
+	case "signbit":
+		return Pure1(math.Signbit), true
+	case "atan2d":
+		return Pure2(func(y, x float64) float64 { return math.Atan2(y, x) * (180 / math.Pi) }), true
 	case "factorial":
 		return Func1(factorial), true
 	case "pi":
@@ -106,7 +114,7 @@ func doubleFuncs(name string) (ScalarFunc, bool) {
 	case "radians":
 		return Pure1(func(f float64) float64 { return f * (math.Pi / 180) }), true
 	}
-	return nil, false
+	return moreDoubleFuncs(name)
 }
 
 func errInputRange() error {
@@ -331,7 +339,7 @@ func signOf(p sqltype.Phys) (ScalarFunc, bool) {
 			case f < 0:
 				return -1
 			}
-			return f // 0, -0, NaN
+			return 0 // -0 and NaN too
 		}), true
 	}
 	return nil, false
@@ -385,6 +393,38 @@ func divisorFuncs(name string, p sqltype.Phys) (ScalarFunc, bool) {
 		return divisors[int32](name), true
 	case sqltype.PhysI64:
 		return divisors[int64](name), true
+	case sqltype.PhysI128:
+		if name == "gcd" {
+			return Pure2(gcd128), true
+		}
+		return Func2(lcm128), true
 	}
 	return nil, false
+}
+
+// gcd128 is of numbers of 38 digits, whose opposites there are.
+func gcd128(a, b sqltype.Int128) sqltype.Int128 {
+	for b.Sign() != 0 {
+		_, rest, _ := a.QuoRem(b)
+		a, b = b, rest
+	}
+	if a.Sign() < 0 {
+		a, _ = a.Neg()
+	}
+	return a
+}
+
+func lcm128(_ *Heap, a, b sqltype.Int128) (sqltype.Int128, error) {
+	if a.Sign() == 0 || b.Sign() == 0 {
+		return sqltype.Int128{}, nil
+	}
+	q, _, _ := a.QuoRem(gcd128(a, b))
+	v, ok := q.Mul(b)
+	if !ok || !v.Fits(sqltype.MaxPrecision) {
+		return v, sqltype.Errorf(sqltype.CodeOutOfRange, "value out of range: overflow")
+	}
+	if v.Sign() < 0 {
+		v, _ = v.Neg()
+	}
+	return v, nil
 }

@@ -397,26 +397,43 @@ func regexpFuncs(name string, args []sqltype.Type) (ScalarFunc, bool) {
 	case "regexp_replace":
 		return func(c *Call) error {
 			in, pattern, with := Read[string](c, 0), Read[string](c, 1), Read[string](c, 2)
+			placed := len(args) > 3 && args[3].Kind == sqltype.KindInt64
 			var cache regexps
 			return funcRows(c, func(i int) (View, error) {
-				flags := flagged(c, 3, i)
+				var at replacing
+				var err error
+				flags := ""
+				if placed {
+					at, err = replacingAt(c, i)
+					flags = flagged(c, 5, i)
+				} else {
+					flags = flagged(c, 3, i)
+					at.all = strings.Contains(flags, "g")
+				}
+				if err != nil {
+					return View{}, err
+				}
 				re, err := cache.get(pattern.At(i), flags)
 				if err != nil {
 					return View{}, err
 				}
-				return c.Heap.String(regexpReplace(re, in.At(i), with.At(i), strings.Contains(flags, "g")))
+				return c.Heap.String(regexpReplace(re, in.At(i), with.At(i), at))
 			})
 		}, true
 	case "regexp_substr":
-		return regexpSearch(func(c *Call, re *regexp.Regexp, s string) (View, error) {
-			at := re.FindStringIndex(s)
-			if at == nil {
+		return regexpSearch(func(c *Call, i int, re *regexp.Regexp, s string) (View, error) {
+			at := re.FindStringSubmatchIndex(s)
+			group := int64(0)
+			if len(c.Args) == 3 {
+				group = ArgAt[int64](c, 2, i)
+			}
+			if at == nil || group < 0 || 2*group >= int64(len(at)) || at[2*group] < 0 {
 				return View{}, ErrNull
 			}
-			return c.Heap.String(s[at[0]:at[1]])
+			return c.Heap.String(s[at[2*group]:at[2*group+1]])
 		}, nil), true
 	case "regexp_instr":
-		return regexpSearch(func(_ *Call, re *regexp.Regexp, s string) (int32, error) {
+		return regexpSearch(func(_ *Call, _ int, re *regexp.Regexp, s string) (int32, error) {
 			at := re.FindStringIndex(s)
 			if at == nil {
 				return 0, nil
@@ -428,7 +445,7 @@ func regexpFuncs(name string, args []sqltype.Type) (ScalarFunc, bool) {
 		if len(args) > 2 {
 			from = func(c *Call, i int) int64 { return ArgAt[int64](c, 2, i) }
 		}
-		return regexpSearch(func(_ *Call, re *regexp.Regexp, s string) (int32, error) {
+		return regexpSearch(func(_ *Call, _ int, re *regexp.Regexp, s string) (int32, error) {
 			return int32(len(re.FindAllStringIndex(s, -1))), nil
 		}, from), true
 	}
@@ -437,7 +454,7 @@ func regexpFuncs(name string, args []sqltype.Type) (ScalarFunc, bool) {
 
 // regexpSearch makes a function of a string, a pattern, perhaps where to begin
 // and perhaps flags.
-func regexpSearch[R Value](f func(c *Call, re *regexp.Regexp, s string) (R, error), from func(c *Call, i int) int64) ScalarFunc {
+func regexpSearch[R Value](f func(c *Call, i int, re *regexp.Regexp, s string) (R, error), from func(c *Call, i int) int64) ScalarFunc {
 	return func(c *Call) error {
 		in, pattern := Read[string](c, 0), Read[string](c, 1)
 		var cache regexps
@@ -458,44 +475,7 @@ func regexpSearch[R Value](f func(c *Call, re *regexp.Regexp, s string) (R, erro
 			if err != nil {
 				return none, err
 			}
-			return f(c, re, s)
+			return f(c, i, re, s)
 		})
 	}
-}
-
-// regexpReplace replaces the first match or all. In with, \1 to \9 are groups
-// and \& is the whole match.
-func regexpReplace(re *regexp.Regexp, s, with string, all bool) string {
-	var dst []byte
-	end := 0
-	limit := 1
-	if all {
-		limit = -1
-	}
-	for _, m := range re.FindAllStringSubmatchIndex(s, limit) {
-		dst = append(dst, s[end:m[0]]...)
-		end = m[1]
-		for i := 0; i < len(with); i++ {
-			if with[i] != '\\' || i+1 == len(with) {
-				dst = append(dst, with[i])
-				continue
-			}
-			i++
-			group := -1
-			switch b := with[i]; {
-			case b == '&':
-				group = 0
-			case b >= '1' && b <= '9':
-				group = int(b - '0')
-			case b == '\\':
-				dst = append(dst, '\\')
-			default:
-				dst = append(dst, '\\', b)
-			}
-			if group >= 0 && 2*group+1 < len(m) && m[2*group] >= 0 {
-				dst = append(dst, s[m[2*group]:m[2*group+1]]...)
-			}
-		}
-	}
-	return string(append(dst, s[end:]...))
 }

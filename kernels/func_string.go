@@ -81,6 +81,13 @@ func stringFuncs(name string, args []sqltype.Type, _ sqltype.Type, _ []*sqltype.
 		return overlay(len(args) == 4), true
 	case "levenshtein":
 		return Pure2(levenshtein), true
+	case "hamming":
+		return Func2(hamming), true
+	case "format":
+		return formatted, true
+	}
+	if f, ok := byteFuncs(name, args); ok {
+		return f, true
 	}
 	return codeFuncs(name, args)
 }
@@ -508,4 +515,18 @@ func levenshtein(a, b string) int32 {
 		}
 	}
 	return row[len(rb)]
+}
+
+// hamming is the places where two strings of one length differ.
+func hamming(_ *Heap, a, b string) (n int32, _ error) {
+	ra, rb := []rune(a), []rune(b)
+	if len(ra) != len(rb) {
+		return 0, sqltype.Errorf(sqltype.CodeInvalidParameter, "hamming takes strings of one length")
+	}
+	for i := range ra {
+		if ra[i] != rb[i] {
+			n++
+		}
+	}
+	return n, nil
 }

@@ -52,6 +52,7 @@ type Query struct {
 	OrderBy   []OrderItem
 	Limit     Expr // nil: none
 	Offset    Expr
+	WithTies  bool // rows equal in order to the last one come too
 	Pos       Pos
 }
 

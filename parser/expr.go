@@ -125,6 +125,10 @@ func (p *parser) continueExpr(e Expr, prec int) Expr {
 // continueWord is continueExpr for an operator that is a word.
 func (p *parser) continueWord(e Expr, t *token, prec int) Expr {
 	switch t.word {
+	case kwNone:
+		if row, ok := e.(*Row); ok && len(row.Exprs) == 2 && prec < precOther && p.isText("overlaps") && p.ahead(1).kind == tokLParen {
+			return p.overlaps(row)
+		}
 	case kwAnd, kwOr:
 		op := infix{"AND", precAnd}
 		if t.word == kwOr {
@@ -182,6 +186,16 @@ func (p *parser) is(e Expr) Expr {
 		return &IsDistinct{L: e, R: p.exprAbove(precIs), Not: not}
 	}
 	panic(p.unexpected("NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM"))
+}
+
+// overlaps reads the span that another one is compared with.
+func (p *parser) overlaps(left *Row) Expr {
+	t := p.advance()
+	right, ok := p.exprAbove(precOther).(*Row)
+	if !ok || len(right.Exprs) != 2 {
+		panic(failAt(t.start, sqltype.CodeSyntax, "OVERLAPS compares two rows of a start and an end each"))
+	}
+	return callOf("overlaps", t.start, left.Exprs[0], left.Exprs[1], right.Exprs[0], right.Exprs[1])
 }
 
 // negation says whether NOT stood before an operator.
@@ -333,6 +347,9 @@ func (p *parser) index(e Expr) Expr {
 	return x
 }
 
+// prefixFuncs are the functions that PostgreSQL has a prefix operator for.
+var prefixFuncs = map[tokenKind]string{tokRoot: "sqrt", tokCubeRoot: "cbrt", tokAt: "abs"}
+
 // prefix reads a prefix operator with its operand, or an operand.
 func (p *parser) prefix() Expr {
 	t := &p.toks[p.at]
@@ -346,6 +363,9 @@ func (p *parser) prefix() Expr {
 	case t.kind == tokTilde:
 		p.at++
 		return &Unary{Op: "~", X: p.exprAbove(precOther), Pos: t.start}
+	case t.kind == tokRoot || t.kind == tokCubeRoot || t.kind == tokAt:
+		p.at++
+		return callOf(prefixFuncs[t.kind], t.start, p.exprAbove(precOther))
 	case t.word == kwNot:
 		p.at++
 		return &Unary{Op: "NOT", X: p.exprAbove(precNot - 1), Pos: t.start}

@@ -12,13 +12,18 @@ func (f *formatter) query(q *Query) {
 		f.text(" ")
 		f.orderBy(q.OrderBy)
 	}
-	if q.Limit != nil {
+	if q.Limit != nil && !q.WithTies {
 		f.text(" LIMIT ")
 		f.expr(q.Limit)
 	}
 	if q.Offset != nil {
 		f.text(" OFFSET ")
 		f.expr(q.Offset)
+	}
+	if q.WithTies {
+		f.text(" FETCH FIRST ")
+		f.exprFrom(q.Limit, precAdd+1)
+		f.text(" ROWS WITH TIES")
 	}
 }
 

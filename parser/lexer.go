@@ -296,8 +296,13 @@ func operator(c, c1, c2, c3 byte) (tokenKind, int) {
 			return tokShr, 2
 		}
 	case '|':
-		if c1 == '|' {
+		switch {
+		case c1 == '|' && c2 == '/' && c3 != '*':
+			return tokCubeRoot, 3
+		case c1 == '|':
 			return tokConcat, 2
+		case c1 == '/' && c2 != '*':
+			return tokRoot, 2
 		}
 	case '/':
 		if c1 == '/' {
@@ -307,6 +312,7 @@ func operator(c, c1, c2, c3 byte) (tokenKind, int) {
 		if c1 == '>' {
 			return tokHolds, 2
 		}
+		return tokAt, 1
 	case '&':
 		if c1 == '&' {
 			return tokOverlap, 2

@@ -208,7 +208,7 @@ func (p *parser) queryTail(q *Query) {
 			}
 		case t.word == kwFetch && q.Limit == nil:
 			p.at++
-			q.Limit = p.fetch()
+			q.Limit = p.fetch(q)
 		case t.word == kwFor:
 			panic(p.unsupported("FOR UPDATE and FOR SHARE"))
 		default:
@@ -217,8 +217,8 @@ func (p *parser) queryTail(q *Query) {
 	}
 }
 
-// fetch reads FIRST|NEXT [n] ROW|ROWS ONLY.
-func (p *parser) fetch() Expr {
+// fetch reads FIRST|NEXT [n] ROW|ROWS ONLY|WITH TIES.
+func (p *parser) fetch(q *Query) Expr {
 	if !p.acceptWord(kwFirst) {
 		p.expectWord(kwNext)
 	}
@@ -229,8 +229,16 @@ func (p *parser) fetch() Expr {
 	if !p.acceptWord(kwRows) {
 		p.expectWord(kwRow)
 	}
-	if p.acceptWord(kwWith) {
-		panic(p.unsupported("WITH TIES"))
+	if t := p.toks[p.at]; p.acceptWord(kwWith) {
+		if !p.isText("ties") {
+			panic(p.unexpected("TIES"))
+		}
+		if q.OrderBy == nil {
+			panic(failAt(t.start, sqltype.CodeSyntax, "WITH TIES cannot be specified without ORDER BY clause"))
+		}
+		p.at++
+		q.WithTies = true
+		return n
 	}
 	p.expectWord(kwOnly)
 	return n

@@ -64,6 +64,9 @@ const (
 	tokHolds    // @>
 	tokWithin   // <@
 	tokOverlap  // &&
+	tokRoot     // |/
+	tokCubeRoot // ||/
+	tokAt       // @
 )
 
 // token is a piece of the text. Its value is decoded only when it is used.

@@ -23,6 +23,9 @@ func (b *binder) call(s *scope, e *parser.Call) Expr {
 	if name == "struct_pack" && e.Named != nil {
 		return b.structPack(s, e)
 	}
+	if name == "make_interval" && e.Named != nil {
+		return b.makeInterval(s, e)
+	}
 	if len(e.Named) > 0 {
 		fail(sqltype.CodeUndefinedFunc, e.Named[0].Name.Pos, "%s takes no named arguments", name)
 	}
@@ -111,6 +114,9 @@ func (b *binder) special(s *scope, name string, e *parser.Call) (Expr, bool) {
 		return b.groupingCall(s, e), true
 	case "collate":
 		return b.collate(s, e), true
+	case "overlaps":
+		count(4, 4)
+		return b.overlaps(s, e), true
 	case "current_schema", "current_database", "current_catalog", "current_user", "session_user", "user":
 		count(0, 0)
 		return b.sessionValue(name), true
@@ -131,6 +137,38 @@ func (b *binder) special(s *scope, name string, e *parser.Call) (Expr, bool) {
 		at[i] = a.Start()
 	}
 	return b.coalesce(b.exprs(s, e.Args), at), true
+}
+
+// intervalParts are make_interval's arguments by name, in order.
+var intervalParts = []string{"years", "months", "weeks", "days", "hours", "mins", "secs"}
+
+// makeInterval puts the arguments that a name tells in their places, zeros in
+// the others.
+func (b *binder) makeInterval(s *scope, e *parser.Call) Expr {
+	args := b.exprs(s, e.Args)
+	for len(args) < len(intervalParts) {
+		args = append(args, &Const{sqltype.NewInt32(0)})
+	}
+	for _, n := range e.Named {
+		at := slices.IndexFunc(intervalParts, func(p string) bool { return sameName(p, n.Name.Name) })
+		if at < len(e.Args) {
+			fail(sqltype.CodeUndefinedFunc, n.Name.Pos, "make_interval takes no argument %q here", n.Name.Name)
+		}
+		args[at] = b.expr(s, n.Value)
+	}
+	return b.function("make_interval", args, e.Pos)
+}
+
+// overlaps binds (a, b) OVERLAPS (c, d), where an end may be an interval from
+// its start on.
+func (b *binder) overlaps(s *scope, e *parser.Call) Expr {
+	args := b.exprs(s, e.Args)
+	for _, i := range []int{1, 3} {
+		if args[i].Type().Kind == sqltype.KindInterval {
+			args[i] = b.operator("+", []Expr{args[i-1], args[i]}, e.Args[i].Start())
+		}
+	}
+	return b.function("overlaps", args, e.Pos)
 }
 
 // collate accepts the names of the one collation that there is: by bytes.

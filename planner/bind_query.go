@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 
+	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/sqltype"
 )
@@ -34,7 +35,7 @@ func (b *binder) query(parent *scope, ctes *cte, q *parser.Query) bound {
 			out.node = &Sort{Input: out.node, Keys: b.outputKeys(parent, inner, out.cols, q.OrderBy)}
 		}
 	}
-	out.node = b.limit(out.node, q)
+	out.node = b.limit(inner, out.node, q)
 	if len(out.node.Cols()) > len(out.cols) {
 		out.node = &Project{Input: out.node, Exprs: passed(out.cols)}
 	}
@@ -85,26 +86,61 @@ func ordinal(e parser.Expr, n int, what string) (int, bool) {
 	return int(l.Value.I) - 1, true
 }
 
-func (b *binder) limit(n Node, q *parser.Query) Node {
-	limit, offset := b.limitExpr(q.Limit, "LIMIT"), b.limitExpr(q.Offset, "OFFSET")
-	if limit == nil && offset == nil {
+func (b *binder) limit(ctes *cte, n Node, q *parser.Query) Node {
+	limit, offset := b.limitExpr(ctes, q.Limit, "LIMIT"), b.limitExpr(ctes, q.Offset, "OFFSET")
+	switch {
+	case limit == nil && offset == nil:
 		return n
+	case q.WithTies || limit != nil && hasSubqueryIn(limit) || offset != nil && hasSubqueryIn(offset):
+		return b.numberedLimit(n, limit, offset, q.WithTies)
 	}
 	return &Limit{Input: n, Limit: limit, Offset: offset}
 }
 
+// numberedLimit is a limit that a subquery computes, or WITH TIES: the rows are
+// numbered in order and filtered by their number, or by their rank.
+func (b *binder) numberedLimit(n Node, limit, offset Expr, ties bool) Node {
+	w := &Window{Input: n}
+	if s, ok := n.(*Sort); ok {
+		w.Input, w.Order = s.Input, s.Keys
+	}
+	number := func(name string) ColDef {
+		r, err := catalog.ResolveWindow(name, nil)
+		if err != nil {
+			failWith(err, noPos)
+		}
+		c := b.column(name, r.Result, neverNull)
+		frame := Frame{Unit: "RANGE", StartKind: "UNBOUNDED PRECEDING", EndKind: "CURRENT ROW"}
+		w.Funcs = append(w.Funcs, WindowFunc{Col: c, Func: r.Func, Frame: frame})
+		return c
+	}
+	row := number("row_number")
+	place := row
+	if ties {
+		place = number("rank")
+	}
+	var kept []Expr
+	skipped := bigint(0)
+	if offset != nil {
+		skipped = b.coalesce([]Expr{offset, bigint(0)}, []parser.Pos{noPos, noPos})
+		kept = append(kept, &Cmp{Op: Gt, L: colRef(row), R: skipped})
+	}
+	if limit != nil {
+		last := b.operator("+", []Expr{limit, skipped}, noPos)
+		kept = append(kept, &Or{[]Expr{&IsNull{limit}, &Cmp{Op: Le, L: colRef(place), R: last}}})
+	}
+	return &Sort{Input: &Filter{Input: w, Pred: allOf(kept)}, Keys: []SortKey{{Expr: colRef(row)}}}
+}
+
 // limitExpr binds a number of rows; NULL is no limit.
-func (b *binder) limitExpr(e parser.Expr, what string) Expr {
+func (b *binder) limitExpr(ctes *cte, e parser.Expr, what string) Expr {
 	if e == nil {
 		return nil
 	}
 	at := e.Start()
-	x := b.expr(&scope{clause: inLimit}, e)
+	x := b.expr(&scope{clause: inLimit, ctes: ctes}, e)
 	if t := x.Type(); !isOpen(x) && !t.Kind.IsNumeric() {
 		fail(sqltype.CodeTypeMismatch, at, "argument of %s must be %s, not %s", what, sqltype.Int64, t)
-	}
-	if hasSubqueryIn(x) {
-		fail(sqltype.CodeNotSupported, at, "a subquery in %s is not supported", what)
 	}
 	x = b.coerce(x, sqltype.Int64, at)
 	if c, ok := x.(*Const); ok {

@@ -1,6 +1,9 @@
 package sqltype
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // moment is what the text of a date or time says.
 type moment struct {
@@ -111,8 +114,9 @@ type momentScanner struct {
 	bc      bool
 	pm      int8 // 1 PM, -1 AM
 	numbers [3]int
-	count   int // of numbers: the parts of a date written with a month's name
-	named   int // the month that was named
+	count   int            // of numbers: the parts of a date written with a month's name
+	named   int            // the month that was named
+	place   *time.Location // a zone by name: its offset depends on the date
 }
 
 func scanMoment(text string) (moment, reading) {
@@ -127,7 +131,7 @@ func scanMoment(text string) (moment, reading) {
 	for rest != "" {
 		var r reading
 		switch c := rest[0]; {
-		case c == ' ' || c == ',' || c == '\t' || c == '\n':
+		case c == ' ' || c == ',' || c == '\t' || c == '\n' || c == '(' || c == ')':
 			rest = rest[1:]
 			continue
 		case isLetter(c):
@@ -135,7 +139,9 @@ func scanMoment(text string) (moment, reading) {
 			for n < len(rest) && isLetter(rest[n]) {
 				n++
 			}
-			r = s.word(strings.ToLower(rest[:n]))
+			if r = s.word(strings.ToLower(rest[:n])); r == readBad && s.hasTime && !s.hasZone {
+				n, r = s.namedZone(rest)
+			}
 			rest = rest[n:]
 		case (c == '+' || c == '-') && s.hasTime && !s.hasZone:
 			rest, r = s.offset(rest)
@@ -296,12 +302,12 @@ func (s *momentScanner) clock(hour int, rest string) (string, reading) {
 		return rest, readBad
 	}
 	minute, n, rest := cutDigits(rest[1:])
-	if n == 0 {
+	if n == 0 && rest != "" { // nothing after a colon is a zero
 		return rest, readBad
 	}
 	second, micros := 0, int64(0)
 	if rest != "" && rest[0] == ':' {
-		if second, n, rest = cutDigits(rest[1:]); n == 0 {
+		if second, n, rest = cutDigits(rest[1:]); n == 0 && rest != "" {
 			return rest, readBad
 		}
 		micros, rest = cutFraction(rest)
@@ -373,6 +379,30 @@ func (s *momentScanner) offset(text string) (string, reading) {
 	return rest, readOK
 }
 
+// zoneHours are the abbreviations of zones that are no names of the database's,
+// or names of it that mean something else.
+var zoneHours = map[string]int64{"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7,
+	"cet": 1, "cest": 2, "eet": 2, "eest": 3, "wet": 0, "west": 1, "bst": 1, "msk": 3, "jst": 9, "kst": 9}
+
+// namedZone reads an abbreviation or a name of the time zone database at the
+// beginning of text; n is its bytes.
+func (s *momentScanner) namedZone(text string) (n int, _ reading) {
+	for n < len(text) && (isLetter(text[n]) || text[n] == '/' || text[n] == '_' || n > 0 && text[n] == '-') {
+		n++
+	}
+	s.hasZone = true
+	if hours, ok := zoneHours[strings.ToLower(text[:n])]; ok {
+		s.zone = hours * MicrosPerHour
+		return n, readOK
+	}
+	zone, err := time.LoadLocation(text[:n])
+	if err != nil || strings.EqualFold(text[:n], "local") {
+		return n, readBad
+	}
+	s.place = zone
+	return n, readOK
+}
+
 // finish puts the parts together and checks them.
 func (s *momentScanner) finish() (moment, reading) {
 	if s.named != 0 {
@@ -413,6 +443,11 @@ func (s *momentScanner) finish() (moment, reading) {
 			hour %= 12
 		}
 		s.micros += hour * MicrosPerHour
+	}
+	if s.place != nil {
+		t := time.Date(s.year, time.Month(s.month), s.day, 0, 0, 0, int(s.micros)*1000, s.place)
+		_, seconds := t.Zone()
+		s.zone = int64(seconds) * MicrosPerSecond
 	}
 	return s.moment, readOK
 }
