@@ -90,6 +90,7 @@ func NewDatabase(r *rand.Rand, f Features) *Database {
 			break
 		}
 		g := NewGenerator(r, d, f)
+		g.single = f.Small // a view of a join is large, and of views of joins huge
 		types := g.types(1 + r.IntN(3))
 		v := derived(fmt.Sprintf("v%d", i), types)
 		v.View = g.query(&scope{}, types, g.depth()-1, false)

@@ -14,6 +14,7 @@ type Generator struct {
 	features Features
 	aliases  int
 	apart    bool // subqueries see nothing of the query around
+	single   bool // a FROM has one source
 }
 
 // NewGenerator returns a generator that takes its choices from r.

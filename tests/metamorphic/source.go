@@ -8,6 +8,9 @@ func (g *Generator) from(q *Query, s *scope, depth int) {
 	if g.db.Big || g.features.Small && g.chance(70) {
 		n = min(n, 1)
 	}
+	if g.single {
+		n = 0
+	}
 	for i := range 1 + n {
 		src := Source{Alias: g.alias("a")}
 		var cols []Column
