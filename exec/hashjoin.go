@@ -279,11 +279,15 @@ func (j *hashJoin) Next(ctx context.Context) (*arrow.Batch, error) {
 			return nil, err
 		}
 		if j.cur == nil {
+			if j.hopeless() { // before the probe side has computed anything
+				j.end()
+				break
+			}
 			b, err := j.in.Next(ctx)
 			if err != nil {
 				return nil, err
 			}
-			if b == nil || j.hopeless() {
+			if b == nil {
 				j.end()
 				break
 			}

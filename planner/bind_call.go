@@ -29,6 +29,9 @@ func (b *binder) call(s *scope, e *parser.Call) Expr {
 	if len(e.Named) > 0 {
 		fail(sqltype.CodeUndefinedFunc, e.Named[0].Name.Pos, "%s takes no named arguments", name)
 	}
+	if len(e.Within) == 1 && catalog.IsWindow(name) && e.Over == nil {
+		return b.hypothetical(s, name, e)
+	}
 	switch {
 	case e.Over != nil:
 		return b.window(s, name, e)
@@ -114,6 +117,12 @@ func (b *binder) special(s *scope, name string, e *parser.Call) (Expr, bool) {
 		return b.groupingCall(s, e), true
 	case "collate":
 		return b.collate(s, e), true
+	case "age":
+		if len(e.Args) != 1 {
+			return nil, false
+		}
+		today := &parser.Call{Name: callName("current_date"), Pos: e.Pos}
+		return b.function("age", b.exprs(s, []parser.Expr{today, e.Args[0]}), e.Pos), true
 	case "overlaps":
 		count(4, 4)
 		return b.overlaps(s, e), true
@@ -257,6 +266,9 @@ func (b *binder) aggregate(s *scope, name string, e *parser.Call) Expr {
 	if e.Star && name != "count" {
 		fail(sqltype.CodeUndefinedFunc, e.Pos, "%s(*) is not a function", name)
 	}
+	if x := manyQuantiles(name, e); x != nil {
+		return b.expr(s, x)
+	}
 	s.openAgg++
 	a := Agg{Distinct: e.Distinct}
 	var args []Expr
@@ -268,6 +280,12 @@ func (b *binder) aggregate(s *scope, name string, e *parser.Call) Expr {
 		}
 	}
 	args = append(args, b.exprs(s, e.Args)...)
+	if len(args) == 1 && args[0].Type().Kind == sqltype.KindInterval {
+		if x := ofIntervals(name, e); x != nil {
+			s.openAgg--
+			return b.expr(s, x)
+		}
+	}
 	r := b.resolve(args, e.Pos, func(types []sqltype.Type, _ []*sqltype.Datum) (catalog.Resolved, error) {
 		return catalog.ResolveAggregate(name, types)
 	})

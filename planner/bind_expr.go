@@ -222,6 +222,9 @@ func readsAs(text string, t sqltype.Type) bool {
 // ---- predicates ----
 
 func (b *binder) isExpr(s *scope, e *parser.IsExpr) Expr {
+	if r, ok := e.X.(*parser.Row); ok && e.What == "NULL" {
+		return b.rowIsNull(s, r, e.Not)
+	}
 	x := b.expr(s, e.X)
 	var out Expr
 	switch e.What {
@@ -240,6 +243,23 @@ func (b *binder) isExpr(s *scope, e *parser.IsExpr) Expr {
 		return &Not{out}
 	}
 	return out
+}
+
+// rowIsNull is a row's IS NULL: each of its values is NULL; or, of IS NOT NULL,
+// none is. Neither is the other's opposite.
+func (b *binder) rowIsNull(s *scope, r *parser.Row, not bool) Expr {
+	var all []Expr
+	for _, x := range b.settleAll(b.exprs(s, r.Exprs)) {
+		var one Expr = &IsNull{x}
+		if not {
+			one = &Not{one}
+		}
+		all = append(all, one)
+	}
+	if len(all) == 0 {
+		return boolConst(true)
+	}
+	return allOf(all)
 }
 
 func (b *binder) between(s *scope, e *parser.Between) Expr {

@@ -61,10 +61,43 @@ func (b *binder) window(s *scope, name string, e *parser.Call) Expr {
 	if len(s.windows) > before {
 		fail("42P20", e.Pos, "window function calls cannot be nested")
 	}
+	if w.fn.Distinct && r.Func.Kind == catalog.Aggregate {
+		b.distinctWindow(s, &w, e)
+	}
 	w.fn.Col = b.column(name, r.Result, mayBeNull)
 	s.windows = append(s.windows, w)
 	s.made = s.made.add(w.fn.Col.ID)
 	return colRef(w.fn.Col)
+}
+
+// distinctWindow makes agg(DISTINCT x) over a frame that begins with the
+// partition an aggregate of those rows that are the first with their x.
+func (b *binder) distinctWindow(s *scope, w *windowCall, e *parser.Call) {
+	w.fn.Distinct = false
+	switch w.fn.Func.ID {
+	case catalog.FuncMin, catalog.FuncMax, catalog.FuncBoolAnd, catalog.FuncBoolOr, catalog.FuncBitAndAgg, catalog.FuncBitOrAgg:
+		return
+	}
+	if f := w.fn.Frame; f.StartKind != "UNBOUNDED PRECEDING" || f.Exclude != "" && f.Exclude != "NO OTHERS" {
+		fail(sqltype.CodeNotSupported, e.Pos, "DISTINCT in a window function needs a frame that begins with the partition")
+	}
+	number, err := catalog.ResolveWindow("row_number", nil)
+	if err != nil {
+		failWith(err, e.Pos)
+	}
+	first := windowCall{order: w.order, partition: append(slices.Clip(w.partition), w.fn.Args...)}
+	if w.fn.Filter != nil {
+		first.partition = append(first.partition, w.fn.Filter)
+	}
+	first.fn = WindowFunc{Func: number.Func, Col: b.column("row_number", number.Result, neverNull),
+		Frame: Frame{Unit: "RANGE", StartKind: "UNBOUNDED PRECEDING", EndKind: "CURRENT ROW"}}
+	s.windows = append(s.windows, first)
+	s.made = s.made.add(first.fn.Col.ID)
+	isFirst := []Expr{&Cmp{Op: Eq, L: colRef(first.fn.Col), R: bigint(1)}}
+	if w.fn.Filter != nil {
+		isFirst = append(isFirst, w.fn.Filter)
+	}
+	w.fn.Filter = allOf(isFirst)
 }
 
 // windowSpec is a window with the one that it names put in.
@@ -135,9 +168,13 @@ func (s *selection) windowNodes(node Node) Node {
 	var list []*Window
 	for i := range s.windows {
 		w := &s.windows[i]
-		at := slices.IndexFunc(list, func(n *Window) bool {
+		least := w.above(list)
+		at := slices.IndexFunc(list[least:], func(n *Window) bool {
 			return slices.EqualFunc(n.Partition, w.partition, equalExpr) && slices.EqualFunc(n.Order, w.order, sameKey)
 		})
+		if at >= 0 {
+			at += least
+		}
 		if at < 0 {
 			at = len(list)
 			list = append(list, &Window{Partition: w.partition, Order: w.order})
@@ -149,6 +186,23 @@ func (s *selection) windowNodes(node Node) Node {
 		node = n
 	}
 	return node
+}
+
+// above is how many of the nodes must be below w: its filter may name what
+// another window function gives.
+func (w *windowCall) above(list []*Window) int {
+	if w.fn.Filter == nil {
+		return 0
+	}
+	used := exprCols(w.fn.Filter)
+	for i := len(list); i > 0; i-- {
+		for _, f := range list[i-1].Funcs {
+			if used.has(f.Col.ID) {
+				return i
+			}
+		}
+	}
+	return 0
 }
 
 func sameKey(a, b SortKey) bool {

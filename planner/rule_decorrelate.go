@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/gpusql/gpusql/sqltype"
 )
 
@@ -175,6 +177,20 @@ func (o *optimizer) joinSubqueries(n *Join) (Node, error) {
 	case n.Kind == Full && looksAtBoth(n):
 		return o.fullSubqueries(n)
 	}
+	if looksAtBoth(n) {
+		// Both sides are read twice, which a volatile one must not be.
+		for i, side := range n.Inputs() {
+			if !hasVolatile(side) {
+				continue
+			}
+			in := slices.Clone(n.Inputs())
+			scan, w := o.computedOnce(side)
+			in[i] = scan
+			out, err := o.joinSubqueries(n.WithInputs(in).(*Join))
+			w.Body = out
+			return w, err
+		}
+	}
 	left := &attacher{o: o, input: n.Left}
 	right := &attacher{o: o, input: n.Right}
 	lcols, rcols := colsOf(n.Left), colsOf(n.Right)
@@ -203,6 +219,16 @@ func (o *optimizer) joinSubqueries(n *Join) (Node, error) {
 	c := *n
 	c.Left, c.Right, c.On = left.input, right.input, allOf(append(conjuncts(on), extra...))
 	return keepCols(&c, n.Cols()), nil
+}
+
+// hasVolatile reports a plan that may give other rows when it runs again.
+func hasVolatile(n Node) bool {
+	found := false
+	walk(n, func(n Node) bool {
+		eachExpr(n, func(e Expr) { found = found || isVolatile(e) })
+		return !found
+	})
+	return found
 }
 
 // looksAtBoth reports that a subquery in a join's condition names both sides.

@@ -58,14 +58,20 @@ func (o *optimizer) shareLeft(left Node, outer colSet) (Node, sharedLeft) {
 	if cheap(source, 1) {
 		return left, sharedLeft{source: source}
 	}
-	w := &With{CTE: o.nextCTE, Name: "bindings", Def: left}
+	scan, w := o.computedOnce(left)
+	return scan, sharedLeft{source: scan, with: w}
+}
+
+// computedOnce is n as what a With without a body yet computes.
+func (o *optimizer) computedOnce(n Node) (*CTEScan, *With) {
+	w := &With{CTE: o.nextCTE, Name: "bindings", Def: n}
 	o.nextCTE++
-	cols := left.Cols()
+	cols := n.Cols()
 	scan := &CTEScan{CTE: w.CTE, Name: w.Name, Columns: cols, Source: make([]int, len(cols))}
 	for i := range cols {
 		scan.Source[i] = i
 	}
-	return scan, sharedLeft{source: scan, with: w}
+	return scan, w
 }
 
 // narrowing says what narrow may leave out.
