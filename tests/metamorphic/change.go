@@ -22,7 +22,11 @@ func (g *Generator) history() []*Expr {
 		}
 	}
 	var out []*Expr
-	for range 3 + g.r.IntN(10) {
+	most := 10
+	if g.features.Small { // statements are cheap beside the databases that they begin with
+		most = 40
+	}
+	for range 3 + g.r.IntN(most) {
 		t := pick(g, tables)
 		switch n := g.r.IntN(100); {
 		case n < 12:
