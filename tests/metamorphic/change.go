@@ -130,6 +130,9 @@ func (g *Generator) insertQuery(t *Table) *Expr {
 	}
 	q := g.query(&scope{}, types, 2, false)
 	q.Limit = 20
+	if g.features.Small { // histories are long, and tables are to stay small
+		q.Limit = 3
+	}
 	for i, c := range t.Columns {
 		q.Items[i] = bounded(c, q.Items[i])
 	}
