@@ -100,7 +100,7 @@ type rule struct {
 var rules = [...]rule{
 	{"fold_constants", true, 0, sure((*optimizer).foldConstants)},
 	{"simplify", false, 0, sure((*optimizer).simplify)},
-	{"decorrelate", true, hasSubquery, (*optimizer).decorrelate},
+	{"decorrelate", true, hasSubquery, (*optimizer).withoutSubqueries},
 	{"merge_projects", false, hasProjects, sure((*optimizer).mergeProjects)},
 	{"outer_to_inner", false, hasJoin, sure((*optimizer).outerToInner)},
 	{"push_filter", false, hasFilter | hasJoin, sure((*optimizer).pushFilter)},

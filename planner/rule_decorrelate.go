@@ -60,6 +60,15 @@ func (o *optimizer) decorrelate(n Node) (Node, error) {
 	return nil, sqltype.Errorf(sqltype.CodeNotSupported, "a subquery is not supported here")
 }
 
+// withoutSubqueries is decorrelate, after which no two Withs have one number.
+func (o *optimizer) withoutSubqueries(n Node) (Node, error) {
+	out, err := o.decorrelate(n)
+	if err != nil {
+		return nil, err
+	}
+	return o.uniqueCTEs(out, map[int]bool{}, map[int]int{}), nil
+}
+
 func hasSubqueries(n Node) bool {
 	found := false
 	eachExpr(n, func(e Expr) { found = found || hasSubqueryIn(e) })
