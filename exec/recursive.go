@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/planner"
+	"github.com/gpusql/gpusql/sqltype"
 )
 
 // recursion is a recursive definition: its start, and then its step over what
@@ -16,8 +17,13 @@ type recursion struct {
 	input planner.Node
 	last  *rowStore // of the round before
 	all   *rowStore // of all rounds
+	count int       // of rounds
 	ended bool
 }
+
+// maxRounds ends what would not: each round of it may have a row, and so memory
+// for years.
+const maxRounds = 1_000_000
 
 // recurse computes a recursive definition, or, when one node reads it, leaves
 // the rounds to that node's first operator: it may not want them all.
@@ -55,6 +61,9 @@ func readers(n planner.Node, cte int) int {
 // round runs the next round, as a query of its own: its nodes have states of
 // their own, and its CTEScan of the definition reads the round before.
 func (r *recursion) round(ctx context.Context, w *worker) error {
+	if r.count++; r.count > maxRounds {
+		return sqltype.Errorf(sqltype.CodeTooComplex, "recursive query %q has not ended after %d rounds", r.n.Name, maxRounds)
+	}
 	sub := &query{env: r.q.env, workers: 1, batchRows: r.q.batchRows, parent: r.q}
 	if r.last != nil {
 		sub.states = map[any]any{cteKey{r.n.CTE}: &cteRows{once: once{done: true}, stores: []*rowStore{r.last}}}

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/gpusql/gpusql/sqltype"
 )
@@ -42,11 +43,31 @@ type syntaxError struct{ err *sqltype.Error }
 // no statement is returned.
 func Parse(text string) ([]Parsed, error) { return ParsePart(text, 0, len(text)) }
 
+// validPrefix is the bytes of text before the first that is no UTF-8.
+func validPrefix(text string) int {
+	for i, r := range text {
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(text[i:]); n == 1 {
+				return i
+			}
+		}
+	}
+	return len(text)
+}
+
+func invalidBytes(text string) *sqltype.Error {
+	const codeNotInRepertoire = "22021"
+	return sqltype.Errorf(codeNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": 0x%02x", text[validPrefix(text)])
+}
+
 // ParsePart is Parse of text[start:end], with positions that are offsets into
 // the whole text all the same.
 func ParsePart(text string, start, end int) (list []Parsed, err error) {
 	if len(text) > maxText {
 		return nil, sqltype.Errorf(sqltype.CodeTooComplex, "a text of %d bytes is too long", len(text))
+	}
+	if !utf8.ValidString(text[start:end]) {
+		return nil, invalidBytes(text[start:end]).At(start + validPrefix(text[start:end]))
 	}
 	var buf [64]token
 	p := parser{text: text, toks: scan(text[:end], start, buf[:0])}
