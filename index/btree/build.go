@@ -55,7 +55,7 @@ func (t *tree[W]) planBuild(w *work, n int) (levels []span) {
 	l := t.layout
 	w.pieces = w.pieces[:0]
 	for {
-		fill, s := l.leaf.cap*9/10, l.leaf
+		fill, s := l.leaf.cap*7/8, l.leaf
 		if len(levels) > 0 {
 			fill, s = l.inner.cap*7/8, l.inner
 		}
