@@ -160,6 +160,9 @@ func (j *lookupJoin) step() (*arrow.Batch, error) {
 			return nil, err
 		}
 	}
+	if s := j.w.q.env.Stats; s != nil {
+		s.Node(j.scan).Rows.Add(int64(n)) // the scan has no operator of its own
+	}
 	nl, nr := len(j.n.Left.Cols()), len(j.scan.Columns)
 	j.pairs.reset(nl+nr, n)
 	for i := range nl {

@@ -206,8 +206,13 @@ func (m *costModel) scan(n *Scan) float64 {
 	note(n.Columns, n.Source)
 	note(n.Fetch, n.FetchSource)
 	rows := stats.Rows * m.selectivity(n.Filter)
-	if n.Access != nil && n.Access.Limit > 0 {
-		rows = math.Min(rows, float64(n.Access.Limit))
+	if a := n.Access; a != nil {
+		if a.Union == nil { // its filter still has the OR
+			rows *= a.Share
+		}
+		if a.Limit > 0 {
+			rows = math.Min(rows, float64(a.Limit))
+		}
 	}
 	if n.Filter != nil && stats.Rows >= 1 {
 		rows = math.Max(rows, 1)
@@ -289,6 +294,9 @@ func (m *costModel) joinShare(conds []Expr, l, r Node) float64 {
 
 func (m *costModel) join(n *Join) float64 {
 	l, r := m.rows(n.Left), m.rows(n.Right)
+	if n.Lookup { // the right rows are those of all left ones
+		return joined(n.Kind, l, r, m.selectivity(n.On)/math.Max(l, 1))
+	}
 	conds := n.conditions()
 	share := 1.0
 	if len(conds) > 0 {
@@ -397,10 +405,15 @@ func (m *costModel) own(n Node) float64 {
 	rows := m.rows(n)
 	switch n := n.(type) {
 	case *Scan:
+		table := m.reader.Stats(n.Table.ID).Rows
 		if n.Access != nil {
-			return n.Access.cost(rows)
+			found := table * n.Access.Share
+			if n.Access.Limit > 0 {
+				found = math.Min(found, float64(n.Access.Limit))
+			}
+			return n.Access.cost(found)
 		}
-		return costScan * m.reader.Stats(n.Table.ID).Rows
+		return costScan * table
 	case *Filter:
 		return costScan * m.rows(n.Input)
 	case *Join:
@@ -424,7 +437,7 @@ func (m *costModel) own(n Node) float64 {
 	return costOut * rows
 }
 
-// cost is that of finding rows.
+// cost is that of finding so many rows.
 func (a *Access) cost(rows float64) float64 {
 	seek := costSeek * float64(max(len(a.Ranges), 1))
 	for _, p := range append(a.Union[:len(a.Union):len(a.Union)], a.Both...) {
@@ -442,7 +455,7 @@ func (m *costModel) joinCost(n *Join, out float64) float64 {
 	l, r := m.rows(n.Left), m.rows(n.Right)
 	switch {
 	case n.Lookup:
-		return costSeek*l + costFetch*out
+		return costSeek*l + costOut*out // and the scan's cost is that of the rows found
 	case len(n.Keys) == 0 && !hasKeys(n):
 		return costNested*l*r + costOut*out
 	case n.BuildLeft:

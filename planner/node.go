@@ -67,6 +67,9 @@ type Access struct {
 	// filter, and one range.
 	Count       bool
 	Union, Both []*Access // of Index and Ranges alone
+	// Share is the part of the table's rows that is expected to be found, by all
+	// left rows together in a lookup join.
+	Share float64
 }
 
 // KeyRange is a range of index keys: the first len(Prefix) key columns equal

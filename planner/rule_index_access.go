@@ -63,7 +63,8 @@ func (o *optimizer) bestMatch(n *Scan, fetch float64) (*keyMatch, float64) {
 			continue
 		}
 		if k.unique && len(k.ranges) == 1 {
-			return k, costSeek + fetch // nothing can be better, and no estimate is needed
+			k.share = 1 / math.Max(o.reader.Stats(n.Table.ID).Rows, 1)
+			return k, costSeek + fetch // nothing can be better
 		}
 		if cost := o.matchCost(n, k, fetch); cost < least {
 			best, least = k, cost
@@ -113,7 +114,7 @@ func (o *optimizer) rangesShare(n *Scan, k *keyMatch) float64 {
 // through is the scan through an index.
 func (n *Scan) through(k *keyMatch) *Scan {
 	c := *n
-	c.Access = &Access{Index: k.index, Ranges: k.ranges}
+	c.Access = &Access{Index: k.index, Ranges: k.ranges, Share: k.share}
 	c.Filter = k.rest(n.Filter)
 	return c.withFetch()
 }

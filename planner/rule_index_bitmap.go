@@ -60,7 +60,7 @@ func (o *optimizer) unionAccess(n *Scan) (*Scan, float64) {
 			continue
 		}
 		x := *n
-		x.Access = &Access{Union: parts}
+		x.Access = &Access{Union: parts, Share: math.Min(share, 1)}
 		return &x, cost + costFetch*rows*math.Min(share, 1)
 	}
 	return nil, 0
@@ -102,7 +102,7 @@ func (o *optimizer) bothAccess(n *Scan) (best *Scan, least float64) {
 				continue
 			}
 			x := *n
-			x.Access = &Access{Both: []*Access{{Index: a.index, Ranges: a.ranges}, {Index: b.index, Ranges: b.ranges}}}
+			x.Access = &Access{Both: []*Access{{Index: a.index, Ranges: a.ranges}, {Index: b.index, Ranges: b.ranges}}, Share: a.share * b.share}
 			x.Filter = b.rest(a.rest(n.Filter))
 			best, least = x.withFetch(), cost
 		}

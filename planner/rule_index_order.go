@@ -51,13 +51,13 @@ func (o *optimizer) firstAccess(n *TopN) Node {
 		if !ok {
 			continue
 		}
+		all := o.matchCost(scan, k, costFetch)
 		c := scan.through(k)
 		c.Access.Ordered, c.Access.Reverse = true, reverse
 		cost := costSeek
 		if c.Filter == nil {
 			c.Access.Limit = most
 		} else {
-			all := o.matchCost(scan, k, costFetch)
 			cost += math.Min(all, costFetch*passedOver*float64(most)/math.Max(o.model.selectivity(c.Filter), 1e-9))
 		}
 		if cost < least {

@@ -1,6 +1,10 @@
 package planner
 
-import "github.com/gpusql/gpusql/catalog"
+import (
+	"math"
+
+	"github.com/gpusql/gpusql/catalog"
+)
 
 // lookup_join asks an index for the partners of each left row, instead of
 // reading the right table as a whole.
@@ -60,7 +64,7 @@ func (o *optimizer) lookup(j *Join) *Join {
 		return nil
 	}
 	m := o.costs()
-	left, table := m.rows(j.Left), o.reader.Stats(scan.Table.ID).Rows
+	left, table := math.Max(m.rows(j.Left), 1), o.reader.Stats(scan.Table.ID).Rows
 	if costSeek*left >= costScan*table {
 		return nil
 	}
@@ -81,7 +85,7 @@ func (o *optimizer) lookup(j *Join) *Join {
 			continue
 		}
 		right := *scan
-		right.Access = &Access{Index: ix, Ranges: []KeyRange{{Prefix: prefix}}}
+		right.Access = &Access{Index: ix, Ranges: []KeyRange{{Prefix: prefix}}, Share: found / math.Max(table, 1)}
 		c := *j
 		c.Right, c.Lookup, c.Keys = &right, true, nil
 		rest := conjuncts(j.On)
