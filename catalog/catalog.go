@@ -96,6 +96,7 @@ type Reader interface {
 // in them must not be used for correctness.
 type Stats struct {
 	Rows    float64
+	Whole   bool          // no row that was deleted is still there
 	Columns []ColumnStats // as Table.Columns; may be shorter
 }
 

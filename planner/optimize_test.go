@@ -319,7 +319,7 @@ func (c *testCatalog) note(words []string) error {
 		numbers = append(numbers, v)
 	}
 	if !isColumn {
-		c.stats[t.ID].Rows = numbers[0]
+		c.stats[t.ID].Rows, c.stats[t.ID].Whole = numbers[0], len(numbers) > 1
 		return nil
 	}
 	at := columnAt(t, column)

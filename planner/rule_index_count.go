@@ -4,8 +4,9 @@ import "github.com/gpusql/gpusql/catalog"
 
 // index_count counts the rows of a range by the entries of an index alone.
 //
-// It pays for many more rows than index_access does: no row is read, and where
-// nothing was deleted or is being written the index says the number itself.
+// It pays for many more rows than index_access does: no row is read; and always
+// where nothing was deleted, for the index says the number itself then, unless
+// the table is being written.
 //
 // It would be wrong when a condition is left that only the rows can answer, or
 // with several ranges, which may overlap.
@@ -34,7 +35,11 @@ func (o *optimizer) countAccess(n *Aggregate) Node {
 		if k == nil || len(k.ranges) != 1 || k.rest(scan.Filter) != nil {
 			continue
 		}
-		if o.matchCost(scan, k, costEntry) >= o.scanCost(scan)+costSeek {
+		entry := costEntry
+		if o.reader.Stats(scan.Table.ID).Whole {
+			entry = 0 // the index says the number
+		}
+		if o.matchCost(scan, k, entry) >= o.scanCost(scan)+costSeek {
 			continue
 		}
 		c := scan.through(k)

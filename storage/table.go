@@ -90,7 +90,7 @@ func (e *entry) stats() *catalog.Stats {
 		}
 		e.data.cached.Store(c)
 	}
-	s := &catalog.Stats{Rows: float64(total - dead), Columns: make([]catalog.ColumnStats, len(e.def.Columns))}
+	s := &catalog.Stats{Rows: float64(total - dead), Whole: dead == 0, Columns: make([]catalog.ColumnStats, len(e.def.Columns))}
 	for i, col := range e.def.Columns {
 		s.Columns[i] = catalog.ColumnStats{Min: sqltype.NullOf(col.Type), Max: sqltype.NullOf(col.Type)}
 		if col.ID < len(c.columns) {
