@@ -8,7 +8,6 @@ import (
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/sqltype"
-	"github.com/gpusql/gpusql/storage/arrow"
 )
 
 // define starts a change of the catalogue: a clone of the version that the
@@ -317,58 +316,6 @@ func (x *Tx) CreateIndex(ctx context.Context, t *catalog.Table, d catalog.Index)
 	v.put(&entry{&def, e.data})
 	x.defined(v)
 	return &d, nil
-}
-
-// fill makes an index of the rows that are there, and adds it to the storage.
-func (x *Tx) fill(ctx context.Context, data *table, def *catalog.Table, d *catalog.Index) error {
-	made, err := x.store.newTableIndex(def, d)
-	if err != nil {
-		return err
-	}
-	open := x.open
-	s := x.Statement()
-	x.open = open
-	data.mu.Lock()
-	defer data.mu.Unlock()
-	if err := s.fillOne(ctx, data, def, made); err != nil {
-		made.close()
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		made.close()
-		return err
-	}
-	data.add(made)
-	x.tx.Log(indexed{data, d.ID})
-	return nil
-}
-
-// fillOne brings the entries of all rows into a new index.
-func (s *Statement) fillOne(ctx context.Context, data *table, def *catalog.Table, x *tableIndex) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	defer x.trim()
-	var spans []arrow.Span
-	for _, g := range data.rows.Segments() {
-		spans = append(spans, arrow.Span{Segment: g, Lo: 0, Hi: g.Rows()})
-	}
-	if _, _, err := x.insert(ctx, spans); err != nil || !x.unique {
-		return err
-	}
-	a, err := x.ask(ctx)
-	if err != nil {
-		return err
-	}
-	defer a.done()
-	return a.runs(data, func(rows []int64) error {
-		switch id, one, two := s.living(data, rows); {
-		case one == alive && two == alive:
-			return sqltype.Errorf(sqltype.CodeUnique, "could not create unique index \"%s\": key %s is duplicated", x.name, x.keyOf(data, id))
-		case one != gone && two != gone:
-			return errConflict(def)
-		}
-		return nil
-	})
 }
 
 // DropIndex drops an index that no constraint needs.

@@ -32,6 +32,8 @@ type tableIndex struct {
 	stream *device.Watched // asks a statement that may be cancelled, see watched
 	batch  *index.Batch
 	owed   []*index.Batch
+	notes  bool     // it stands in for one that is built, and notes what it is given
+	log    []logged // that
 
 	askers sync.Mutex // of idle
 	idle   []*asker
@@ -143,6 +145,13 @@ func (x *tableIndex) columnsOf(s *arrow.Segment) []arrow.Column {
 // apply brings the batch into the index; x.mu is held. With an error nothing is
 // changed. The entries are valid until the batch is loaded again.
 func (x *tableIndex) apply(op index.Op) (index.Entries, error) {
+	if x.notes {
+		if x.batch.Len() > 0 {
+			x.log = append(x.log, logged{x.batch, op})
+			x.batch = index.NewBatch(x.home.Memory, x.codec.Format())
+		}
+		return index.Entries{}, nil
+	}
 	e, err := x.batch.Upload(x.stream)
 	if err != nil {
 		return e, err
