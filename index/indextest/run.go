@@ -16,7 +16,10 @@ import (
 
 // Run tests a kind of index that lives in the host's memory.
 func Run(t *testing.T, k index.Kind) {
-	devicetest.EachHost(t, func(t *testing.T, d device.Device) { run(t, d, k, spaces()) })
+	devicetest.EachHost(t, func(t *testing.T, d device.Device) {
+		run(t, d, k, spaces())
+		t.Run("held", func(t *testing.T) { testHeld(newRig(t, d, k, spaces()[1])) })
+	})
 }
 
 // RunGPU tests a kind of index that lives in a GPU's memory. On the emulator,
