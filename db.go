@@ -19,6 +19,7 @@ type DB struct {
 	store    *storage.Store
 	settings settings // every connection's first ones
 	resolve  func(string) string
+	temp     temporary
 
 	mu     sync.Mutex
 	idle   []*Conn // connections of Exec and Query, to be used again
@@ -52,6 +53,7 @@ func Open(dsn string, opts ...Option) (*DB, error) {
 	db.device = device.NewCPU(device.CPUOptions{})
 	db.devices = &devices{cpu: db.device, library: o.library, limit: first.gpuMemory}
 	db.memory = device.NewScope(db.device, device.ScopeOptions{Name: "database", Limit: first.memoryLimit, Setting: "memory_limit"})
+	db.temp.limit = first.maxTempSize
 	db.store = storage.Open(db.memory, storage.Options{Device: db.device, Kinds: indexKinds(), GPU: db.devices.indexHome})
 	db.store.Retain(first.retention)
 	if _, err := db.devices.open(first.device); err != nil {
@@ -81,6 +83,7 @@ func (db *DB) Close() error {
 	}
 	swept := db.store.Close()
 	db.memory.Close()
+	db.temp.close()
 	return errors.Join(swept, db.devices.close())
 }
 

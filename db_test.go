@@ -217,7 +217,7 @@ func TestMemoryLimit(t *testing.T) {
 	db := open(t)
 	conn, err := db.Conn(t.Context())
 	require.NoError(t, err)
-	exec(t, conn, "SET memory_limit = '4MB'")
+	exec(t, conn, "SET memory_limit = '4MB'; SET temp_directory = ''")
 	_, err = conn.Exec(t.Context(), "SELECT count(*) FROM (SELECT DISTINCT i FROM generate_series(1, 10000000) AS g(i)) d")
 	require.Equal(t, "53200", code(t, err))
 	require.ErrorContains(t, err, "memory_limit")

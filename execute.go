@@ -7,6 +7,7 @@ import (
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/exec"
+	"github.com/gpusql/gpusql/exec/spill"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
@@ -195,6 +196,7 @@ type execution struct {
 	statement *storage.Statement
 	memory    *device.Scope
 	gpuMemory *device.Scope
+	temp      *spill.Area
 	placed    placement
 	internal  bool // the session's own: it runs on the CPU, whatever is set
 	op        exec.Operator
@@ -231,6 +233,9 @@ func (e *execution) end(err error) error {
 	}
 	if e.memory != nil {
 		e.memory.Close()
+	}
+	if e.temp != nil {
+		e.temp.Close()
 	}
 	if e.lent {
 		e.conn.lent = false

@@ -72,7 +72,7 @@ func (c *Conn) placementOf(p *prepared, r catalog.Reader, args []Value) (string,
 // gather collects what the nodes of a plan did when it ran.
 func gather(stats *exec.Stats, n planner.Node, into map[planner.Node]planner.NodeStats) {
 	s := stats.Node(n)
-	into[n] = planner.NodeStats{Rows: s.Rows.Load(), Time: s.Elapsed()}
+	into[n] = planner.NodeStats{Rows: s.Rows.Load(), Time: s.Elapsed(), Spilled: s.Spilled.Load()}
 	for _, in := range n.Inputs() {
 		gather(stats, in, into)
 	}

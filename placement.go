@@ -133,7 +133,7 @@ func (e *execution) env(params []sqltype.Datum) *exec.Env {
 		Device: c.db.device, Memory: e.memory, Data: &data{e.statement, e.files},
 		Params: params, Now: time.Now(), Version: e.statement.Version(), Zone: time.UTC,
 		Workers: c.settings.threads, BatchRows: c.settings.morsel, HashZero: c.settings.hashZero,
-		Stats: e.stats, Sequences: &sequences{c, e.tx},
+		Stats: e.stats, Sequences: &sequences{c, e.tx}, Spill: e.spill(),
 	}
 }
 
@@ -145,6 +145,7 @@ func (e *execution) on(g *gpu, host *exec.Env) *exec.Env {
 	env.Device, env.Memory = g.Device, g.mirror.Over(e.gpuMemory)
 	env.Workers, env.Stream = 0, nil
 	env.Host, env.Mirror = host, g.mirror
+	env.Spill = nil // files take what the host's memory has
 	env.Canary = s.canary.run
 	return &env
 }

@@ -23,27 +23,30 @@ const (
 // settings are what SET changes: a value that a connection owns. Statements
 // that are prepared remember plan, which counts the changes that planning sees.
 type settings struct {
-	device      string
-	memoryLimit int64 // bytes a query may use; 0: the database's limit alone
-	threads     int   // 0: one a core
-	optimizer   bool
-	disabled    []string // rules that do not run
-	morsel      int      // rows a batch; 0: the device's number
-	hashZero    bool
-	useIndexes  bool
-	retention   time.Duration // of the database
-	indexKind   string        // of indexes without USING; empty: the database's
-	dialect     dialect
-	timezone    string
-	path        []string // schemas
-	gpuMemory   int64    // bytes of a GPU's memory that a query may use; 0: the database's limit alone
-	requireGPU  bool
-	canary      canary
-	plan        int
+	device        string
+	memoryLimit   int64 // bytes a query may use; 0: the database's limit alone
+	threads       int   // 0: one a core
+	optimizer     bool
+	disabled      []string // rules that do not run
+	morsel        int      // rows a batch; 0: the device's number
+	hashZero      bool
+	useIndexes    bool
+	retention     time.Duration // of the database
+	tempDirectory string        // of files for what memory has no room for; empty: there are none
+	maxTempSize   int64         // bytes of them that a query may use; 0: the database's limit alone
+	spillAlways   bool
+	indexKind     string // of indexes without USING; empty: the database's
+	dialect       dialect
+	timezone      string
+	path          []string // schemas
+	gpuMemory     int64    // bytes of a GPU's memory that a query may use; 0: the database's limit alone
+	requireGPU    bool
+	canary        canary
+	plan          int
 }
 
 func defaultSettings() settings {
-	return settings{device: "auto", optimizer: true, useIndexes: true, timezone: "UTC", path: []string{storage.Main}}
+	return settings{device: "auto", optimizer: true, useIndexes: true, timezone: "UTC", tempDirectory: autoTempDirectory, path: []string{storage.Main}}
 }
 
 // setting is one name that SET and SHOW know.
@@ -74,6 +77,9 @@ func settingList() []setting {
 			func(s *settings) string {
 				return word(s.useIndexes, word(s.indexKind != "", s.indexKind, "auto"), "none")
 			}, setIndex},
+		{"max_temp_size", "the most bytes of temporary files that a query may use, such as 10GB; 0 for no limit of its own",
+			func(s *settings) string { return strconv.FormatInt(s.maxTempSize, 10) },
+			func(s *settings, v string) error { return setBytes(&s.maxTempSize, "max_temp_size", v) }},
 		{"memory_limit", "the most memory that a query may use, such as 512MB; 0 for no limit of its own",
 			func(s *settings) string { return strconv.FormatInt(s.memoryLimit, 10) },
 			func(s *settings, v string) error { return setBytes(&s.memoryLimit, "memory_limit", v) }},
@@ -90,6 +96,11 @@ func settingList() []setting {
 			func(s *settings) string { return s.retention.String() }, setRetention},
 		{"search_path", "the schemas in which names without one are looked for, separated by commas",
 			func(s *settings) string { return strings.Join(s.path, ",") }, setPath},
+		{"spill", "auto, or always to have operators put their rows into temporary files whether memory is short or not (for tests)",
+			func(s *settings) string { return word(s.spillAlways, "always", "auto") }, setSpill},
+		{"temp_directory", "where temporary files are for what memory_limit leaves no room for; auto for the system's place, empty for none",
+			func(s *settings) string { return s.tempDirectory },
+			func(s *settings, v string) error { s.tempDirectory = v; return nil }},
 		{"threads", "the most workers of a query; 0 for one a core",
 			func(s *settings) string { return strconv.Itoa(s.threads) },
 			func(s *settings, v string) error { return setCount(&s.threads, "threads", v) }},
@@ -210,6 +221,18 @@ func setHash(s *settings, v string) error {
 		s.hashZero = true
 	default:
 		return badValue("hash", v, "auto or zero")
+	}
+	return nil
+}
+
+func setSpill(s *settings, v string) error {
+	switch strings.ToLower(v) {
+	case "auto":
+		s.spillAlways = false
+	case "always":
+		s.spillAlways = true
+	default:
+		return badValue("spill", v, "auto or always")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package device
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sync"
 )
@@ -158,6 +159,20 @@ func (s *Scope) Full(n int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.limit > 0 && s.used+n > s.limit
+}
+
+// Room is how many bytes may still be allocated before s or a scope that it is
+// over is full; without a limit, the most that an int64 holds.
+func (s *Scope) Room() int64 {
+	room := int64(math.MaxInt64)
+	for ; s != nil; s = s.parent {
+		s.mu.Lock()
+		if s.limit > 0 {
+			room = min(room, s.limit-s.used)
+		}
+		s.mu.Unlock()
+	}
+	return max(room, 0)
 }
 
 // SetLimit changes the limit. What is in use above it stays.

@@ -22,6 +22,10 @@ type aggregate struct {
 	data  []arrow.Slab
 	valid []arrow.Slab
 	out   arrow.Batch
+
+	own   *aggTable // of what was spilled: a part, of which rows up to at were given
+	at    int
+	claim claim
 }
 
 // aggShared is what the aggregates of all workers share.
@@ -33,6 +37,7 @@ type aggShared struct {
 	tables []*aggTable // by grouping set, of each one or several with different groups
 	table  int         // what is given out next
 	at     int
+	spilt  aggSpilt
 }
 
 func newAggregate(w *worker, n *planner.Aggregate) (Operator, error) {
@@ -41,7 +46,7 @@ func newAggregate(w *worker, n *planner.Aggregate) (Operator, error) {
 		return nil, err
 	}
 	state := shared(w.q, n, func() *aggShared { return &aggShared{spec: spec} })
-	return &aggregate{w: w, n: n, state: state}, nil
+	return &aggregate{w: w, n: n, state: state, claim: w.claim()}, nil
 }
 
 // Next implements Operator.
@@ -49,11 +54,15 @@ func (o *aggregate) Next(ctx context.Context) (*arrow.Batch, error) {
 	if err := o.state.once.do(func() error { return o.build(ctx) }); err != nil {
 		return nil, err
 	}
-	table, lo, hi := o.state.take(max(64, o.w.q.batchRows&^63))
+	rows := max(64, o.w.q.batchRows&^63)
+	if o.state.spilt.any {
+		return o.nextSpilt(ctx, rows)
+	}
+	table, lo, hi := o.state.take(rows)
 	if lo == hi {
 		return nil, nil
 	}
-	return o.give(table, lo, hi)
+	return o.give(o.state.tables[table], lo, hi)
 }
 
 // build reads the input.
@@ -66,6 +75,7 @@ func (o *aggregate) build(ctx context.Context) error {
 				t.release()
 			}
 		}
+		st.spilt.release()
 	})
 	width := o.w.q.width(o.n.Input)
 	if st.spec.inOrder {
@@ -83,6 +93,9 @@ func (o *aggregate) build(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	if st.spilt.any {
+		return o.spillRest(ctx, parts)
 	}
 	for i := range st.spec.sets {
 		var of []*aggTable
@@ -146,10 +159,15 @@ func (o *aggregate) fill(ctx context.Context, w *worker, op Operator, tables []*
 		return err
 	}
 	defer exprs.close()
+	over := o.overflow(w, 0)
+	defer over.close()
 	for {
 		b, err := op.Next(ctx)
-		if b == nil || err != nil {
+		if err != nil {
 			return err
+		}
+		if b == nil {
+			return over.finish()
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -160,6 +178,11 @@ func (o *aggregate) fill(ctx context.Context, w *worker, op Operator, tables []*
 		}
 		for _, t := range tables {
 			if err := t.add(w.stream, x); err != nil {
+				return err
+			}
+		}
+		if over != nil {
+			if err := over.check(ctx, tables); err != nil {
 				return err
 			}
 		}
@@ -183,8 +206,7 @@ func (st *aggShared) take(rows int) (table, lo, hi int) {
 }
 
 // give makes the batch of groups lo to hi of a table.
-func (o *aggregate) give(table, lo, hi int) (*arrow.Batch, error) {
-	t := o.state.tables[table]
+func (o *aggregate) give(t *aggTable, lo, hi int) (*arrow.Batch, error) {
 	s, mem, n := o.w.stream, o.w.q.env.Memory, hi-lo
 	o.out.Rows, o.out.Columns = n, o.out.Columns[:0]
 	for i := range o.n.Groups {
@@ -271,5 +293,6 @@ func (o *aggregate) Close() error {
 		o.valid[i].Release()
 	}
 	o.keys.release()
+	o.dropOwn()
 	return nil
 }

@@ -127,10 +127,7 @@ type collected struct {
 func newCollected(env *Env, s *aggSpec, spec *collectSpec) *collected {
 	c := &collected{env: env, spec: spec, most: 1 << 16, heap: kernels.NewHeap(env.Memory),
 		row: gathered{mem: env.Memory}, kept: gathered{mem: env.Memory}}
-	c.defs = append(c.defs, planner.ColDef{Type: sqltype.Uint32})
-	for _, p := range spec.cols {
-		c.defs = append(c.defs, planner.ColDef{Type: s.exprs[p].Type()})
-	}
+	c.defs = spec.defs(s)
 	c.rows = newRowStore(env.Memory, c.defs)
 	if spec.distinct {
 		pair := kernels.NewKeyLayout([]sqltype.Phys{sqltype.PhysU32, spec.collect.Phys}, []bool{false, true})
@@ -142,14 +139,9 @@ func newCollected(env *Env, s *aggSpec, spec *collectSpec) *collected {
 // add takes the rows of a batch of the aggSpec's expressions, which are of
 // groups ids (0: all of group 0).
 func (c *collected) add(s device.Stream, ids device.Ptr, x *arrow.Batch) error {
-	if ids == 0 {
-		var err error
-		if ids, err = c.zero.Reserve(c.env.Memory, 4*x.Rows); err != nil {
-			return err
-		}
-		if err := kernels.Zero(s, ids, 4*x.Rows); err != nil {
-			return err
-		}
+	ids, err := c.someIDs(s, ids, x.Rows)
+	if err != nil {
+		return err
 	}
 	b := &arrow.Batch{Rows: x.Rows, Columns: []arrow.Column{{Type: sqltype.Uint32, Vec: kernels.Vec{Data: ids}}}}
 	for _, p := range c.spec.cols {
@@ -183,6 +175,18 @@ func (c *collected) add(s device.Stream, ids device.Ptr, x *arrow.Batch) error {
 		}
 	}
 	return c.insert(s, b)
+}
+
+// someIDs are the groups of n rows where 0 stands for group 0 of all.
+func (c *collected) someIDs(s device.Stream, ids device.Ptr, n int) (device.Ptr, error) {
+	if ids != 0 {
+		return ids, nil
+	}
+	ids, err := c.zero.Reserve(c.env.Memory, 4*n)
+	if err != nil {
+		return 0, err
+	}
+	return ids, kernels.Zero(s, ids, 4*n)
 }
 
 // take is n rows of a batch, by number.
@@ -326,6 +330,27 @@ func (c *collected) cut(s device.Stream) error {
 	c.rows = rows
 	c.most = max(1<<16, 2*n)
 	return nil
+}
+
+// held is the memory that the rows have.
+func (c *collected) held() int64 {
+	n := c.rows.held() + c.heap.Held()
+	if c.seen != nil {
+		n += c.seen.Held()
+	}
+	return n
+}
+
+// grows is about how much memory n more rows, and sorting all, would take.
+func (c *collected) grows(n int) int64 {
+	more := c.rows.grows(n) + int64(kernels.SortBytes(c.rows.n+n)+4*(c.rows.n+n))
+	if c.spec.collect.Op == kernels.CollectJoin || c.spec.collect.Op == kernels.CollectList {
+		more += c.rows.held() // the results
+	}
+	if c.seen != nil {
+		more += c.seen.Grows(n)
+	}
+	return more
 }
 
 // finish computes the results of groups; column gives them afterwards.

@@ -189,6 +189,44 @@ func (t *aggTable) settle(ctx context.Context, s device.Stream) error {
 	return nil
 }
 
+// held is the memory that the table has.
+func (t *aggTable) held() int64 {
+	n := t.heap.Held()
+	if t.groups != nil {
+		n += t.groups.Held()
+	}
+	for i := range t.states {
+		n += int64(t.states[i].Cap())
+		if t.seen[i] != nil {
+			n += t.seen[i].Held()
+		}
+	}
+	for _, c := range t.kept {
+		n += c.held()
+	}
+	return n
+}
+
+// grows is about how much memory n more rows would take, and what comes at the end.
+func (t *aggTable) grows(n int) int64 {
+	var more int64
+	groups := t.len()
+	if t.groups != nil {
+		more += t.groups.Grows(n)
+		groups += n
+	}
+	for i := range t.states {
+		more += t.states[i].Grows(groups * t.spec.states[i].agg.Bytes())
+		if t.seen[i] != nil {
+			more += t.seen[i].Grows(n)
+		}
+	}
+	for _, c := range t.kept {
+		more += c.grows(n) + int64(groups*c.spec.result.Phys().Width())
+	}
+	return more
+}
+
 func (t *aggTable) release() {
 	for _, c := range t.kept {
 		c.release()

@@ -50,6 +50,9 @@ type Env struct {
 	Canary func(device.Stream) error
 	// Mirror, set with Host, has columns of tables in Device's memory.
 	Mirror *mirror.Mirror
+	// Spill, when set, is where operators put what Memory has no room for. It is
+	// for a device that sees the host's memory.
+	Spill *Spill
 	// Stream, when set, is a stream that the caller lends to the query's first
 	// worker for as long as the operator is open: a small query opens none.
 	Stream device.Stream

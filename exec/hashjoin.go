@@ -19,8 +19,9 @@ import (
 type hashJoin struct {
 	w     *worker
 	shape *joinShape
-	state *joinShared
-	in    Operator
+	whole *joinShared
+	state *joinShared // whole, or that of a part of what was spilled
+	in    Operator    // the probe side, or that of the part
 	keys  *expressions
 	on    *residual
 
@@ -43,6 +44,10 @@ type hashJoin struct {
 	last   bool
 	own    *device.Buffer // noted matches of build rows; the shared state releases it
 	out    gathered
+
+	source    Operator // the probe side
+	scattered bool     // it is on disk
+	claim     claim
 }
 
 // joinShape is what a Join node asks for, said by side.
@@ -76,6 +81,8 @@ type joinShared struct {
 	hasNull bool
 	offered sync.Once
 	filters []*joinFilter
+	spilt   *joinSpilt // nil: the query cannot spill
+	some    bool       // the build side has rows, though here may be none
 
 	mu      sync.Mutex
 	active  int              // probes that have begun and not ended
@@ -166,7 +173,7 @@ func newJoin(w *worker, n *planner.Join) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &hashJoin{w: w, shape: shape, in: in, chunk: max(w.q.batchRows, 1), out: gathered{mem: w.q.env.Memory}}
+	j := &hashJoin{w: w, shape: shape, in: in, source: in, claim: w.claim(), chunk: max(w.q.batchRows, 1), out: gathered{mem: w.q.env.Memory}}
 	if len(shape.probeKeys) > 0 {
 		if j.keys, err = w.compile(shape.probeKeys, shape.probe.Cols()); err != nil {
 			j.Close() //nolint:errcheck // nothing was read
@@ -180,34 +187,32 @@ func newJoin(w *worker, n *planner.Join) (Operator, error) {
 		}
 	}
 	j.state = shared(w.q, n, func() *joinShared { return &joinShared{} })
+	j.whole = j.state
 	j.state.offered.Do(func() { j.state.filters = j.offerFilters() })
 	return j, nil
 }
 
 // build reads the build side and makes its table.
 func (j *hashJoin) build(ctx context.Context) error {
-	st, s, mem := j.state, j.w.stream, j.w.q.env.Memory
-	j.w.q.onClose(func() {
-		if st.rows != nil {
-			st.rows.release()
-		}
-		if st.table != nil {
-			st.table.Release()
-		}
-		st.matchOf.Release()
-		for _, f := range st.filters {
-			f.keys.Load().Release()
-		}
-		for _, f := range st.flags {
-			f.Release()
-		}
-	})
+	st, mem := j.state, j.w.q.env.Memory
+	j.w.q.onClose(st.release)
+	var to spiller
+	if j.w.q.env.Spill != nil {
+		st.spilt = newJoinSpilt(j.shape)
+		to = st.spilt
+	}
 	var err error
-	if st.rows, err = collect(ctx, j.w, j.shape.build, j.shape.buildKeys, -1, nil); err != nil {
+	if st.rows, err = collect(ctx, j.w, j.shape.build, j.shape.buildKeys, -1, nil, to); err != nil || st.spilt.spilled() {
 		return err
 	}
 	st.rows.lasts = j.w.q.parent == nil // a round of a recursive query ends earlier
 	st.keys, _ = keyPlace(j.shape.buildKeys, j.shape.build)
+	return j.table(st, mem)
+}
+
+// table makes the table of the rows that are there.
+func (j *hashJoin) table(st *joinShared, mem device.Allocator) (err error) {
+	s := j.w.stream
 	vecs := make([]kernels.Vec, len(st.keys))
 	for i, at := range st.keys {
 		vecs[i] = st.rows.column(at).Vec
@@ -225,6 +230,28 @@ func (j *hashJoin) build(ctx context.Context) error {
 	}
 	st.table = kernels.NewJoinTable(mem, j.shape.layout, j.w.q.env.HashZero)
 	return st.table.Build(s, vecs, st.rows.n, st.match)
+}
+
+// none reports that the build side has no rows.
+func (st *joinShared) none() bool { return st.rows.n == 0 && !st.some }
+
+func (st *joinShared) release() {
+	if st.rows != nil {
+		st.rows.release()
+	}
+	if st.table != nil {
+		st.table.Release()
+	}
+	st.matchOf.Release()
+	for _, f := range st.filters {
+		f.keys.Load().Release()
+	}
+	for _, f := range st.flags {
+		f.Release()
+	}
+	if st.spilt != nil {
+		st.spilt.release()
+	}
 }
 
 // lookForNull sees whether all rows may match.
@@ -270,9 +297,17 @@ func (j *hashJoin) matchable(keys []kernels.Vec, n int, slab *arrow.Slab) (devic
 
 // Next implements Operator.
 func (j *hashJoin) Next(ctx context.Context) (*arrow.Batch, error) {
-	if err := j.state.once.do(func() error { return j.build(ctx) }); err != nil {
+	if err := j.whole.once.do(func() error { return j.build(ctx) }); err != nil {
 		return nil, err
 	}
+	if j.whole.spilt.spilled() {
+		return j.nextSpilt(ctx)
+	}
+	return j.rows(ctx)
+}
+
+// rows joins the rows of the state's build side.
+func (j *hashJoin) rows(ctx context.Context) (*arrow.Batch, error) {
 	j.begin()
 	for !j.ended {
 		if err := ctx.Err(); err != nil {

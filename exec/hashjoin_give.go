@@ -107,7 +107,7 @@ func (j *hashJoin) filtered(cur *arrow.Batch) (*arrow.Batch, error) {
 // excludeUnknown flags the rows of a NOT IN whose answer is NULL: they are not
 // to be given, like those with a match.
 func (j *hashJoin) excludeUnknown(n int) error {
-	if !j.shape.n.NullAware || j.state.rows.n == 0 {
+	if !j.shape.n.NullAware || j.state.none() {
 		return nil
 	}
 	known, err := j.knownBits(n)
@@ -140,7 +140,7 @@ func (j *hashJoin) excludeUnknown(n int) error {
 
 // knownBits is the bitmap of the rows whose mark is not NULL; 0: all.
 func (j *hashJoin) knownBits(n int) (device.Ptr, error) {
-	if !j.shape.n.NullAware || j.state.rows.n == 0 {
+	if !j.shape.n.NullAware || j.state.none() {
 		return 0, nil
 	}
 	mem, s := j.w.q.env.Memory, j.w.stream
@@ -299,7 +299,8 @@ func (j *hashJoin) Close() error {
 	}
 	j.hash.Release()
 	j.out.release()
-	return j.in.Close()
+	j.leavePart()
+	return j.source.Close()
 }
 
 // residual is the part of a join's condition that the keys do not say.

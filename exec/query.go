@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/exec/spill"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
@@ -54,7 +55,7 @@ func Open(env *Env, p *planner.Plan) (_ Operator, err error) {
 		q.workers, q.sequential = 1, true
 	}
 	if q.batchRows <= 0 {
-		q.batchRows = traits.BatchRows
+		q.batchRows = q.fewerRows(traits.BatchRows)
 	}
 	defer recoverTo(&err)
 	side := q
@@ -114,7 +115,14 @@ func coded(err error) error {
 	}
 	var short *device.NoMemoryError
 	var failed *device.StatusError
+	var file *spill.Error
 	switch {
+	case errors.As(err, &file):
+		code := sqltype.CodeIO
+		if file.Full() {
+			code = sqltype.CodeDiskFull
+		}
+		return &codedError{err, sqltype.Errorf(code, "%v", err)}
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return &codedError{err, sqltype.Errorf(sqltype.CodeCanceled, "the query was canceled: %v", err)}
 	case errors.As(err, &short):
@@ -122,7 +130,11 @@ func coded(err error) error {
 		if len(all.Users) == 0 { // the full scope is the query's own
 			all.Users = []device.Use{{Name: "this query", Bytes: all.Used}}
 		}
-		e := sqltype.Errorf(sqltype.CodeOutOfMemory, "%v", &all)
+		code := sqltype.CodeOutOfMemory
+		if all.Tier == spill.Tier {
+			code = sqltype.CodeDiskFull
+		}
+		e := sqltype.Errorf(code, "%v", &all)
 		if all.Limit == 0 {
 			e.Hint = "a lower memory_limit makes a query fail before the machine's memory is used up"
 		}

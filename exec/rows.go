@@ -17,6 +17,7 @@ type rowStore struct {
 	n     int
 	cols  []storedColumn
 	heap  *kernels.Heap
+	text  int64      // the most bytes that a batch had for the heap
 	bytes arrow.Slab // scratch
 	mem   device.Allocator
 	// lasts is set by an owner that releases the store when the query is closed.
@@ -49,17 +50,50 @@ func (r *rowStore) release() {
 	r.bytes.Release()
 }
 
+// reset drops the rows and keeps the memory.
+func (r *rowStore) reset() {
+	for i := range r.cols {
+		r.cols[i].nulls, r.cols[i].owns = false, false
+	}
+	r.n = 0
+	r.heap.Release() // its blocks are as large as the batches that they were for
+}
+
+// held is the memory that the store has.
+func (r *rowStore) held() int64 {
+	n := r.heap.Held()
+	for i := range r.cols {
+		n += int64(r.cols[i].data.Cap() + r.cols[i].valid.Cap())
+	}
+	return n
+}
+
+// grows is about how much memory n more rows would take.
+func (r *rowStore) grows(n int) int64 {
+	var more int64
+	for i := range r.cols {
+		c := &r.cols[i]
+		more += c.data.Grows((r.n + n) * c.typ.Phys().Width())
+		if c.nulls {
+			more += c.valid.Grows(kernels.BitmapBytes(r.n + n))
+		}
+	}
+	return more + r.text
+}
+
 // add copies a batch to the end.
 func (r *rowStore) add(s device.Stream, b *arrow.Batch) error {
 	if b.Rows > kernels.PieceItems(s) {
 		return r.addAll(s, b)
 	}
+	before := r.heap.Held()
 	for i := range r.cols {
 		if err := r.addColumn(s, &r.cols[i], &b.Columns[i], b.Rows); err != nil {
 			return err
 		}
 	}
 	r.n += b.Rows
+	r.text = max(r.text, r.heap.Held()-before)
 	return nil
 }
 
@@ -148,6 +182,18 @@ func (r *rowStore) all() *arrow.Batch {
 		b.Columns[i] = r.column(i)
 	}
 	return b
+}
+
+// vecs are the columns.
+func (r *rowStore) vecs() []kernels.Vec { return vecsOf(r.all()) }
+
+// vecsOf are the columns of a batch.
+func vecsOf(b *arrow.Batch) []kernels.Vec {
+	out := make([]kernels.Vec, len(b.Columns))
+	for i := range b.Columns {
+		out[i] = b.Columns[i].Vec
+	}
+	return out
 }
 
 // slicer gives a run of a column's rows, or a batch's, as a column of its own.

@@ -112,8 +112,48 @@ func newSetOp(w *worker, n *planner.SetOp) (Operator, error) {
 		}
 		return &unionAll{ins: []Operator{left, right}}, nil
 	}
+	if w.q.env.Spill != nil && !n.All {
+		as := shared(w.q, spillingOf{n}, func() planner.Node { return spilling(n) })
+		if s := w.q.env.Stats; s != nil {
+			s.alias(as, n)
+		}
+		return w.operator(as)
+	}
 	return &setOp{w: w, n: n}, nil
 }
+
+// spillingOf keys the node that stands for a set operation.
+type spillingOf struct{ n *planner.SetOp }
+
+// spilling is a set operation over different rows by operators that go on where
+// memory ends. Without a limit setOp does better: it gives rows as they come.
+func spilling(n *planner.SetOp) planner.Node {
+	if n.Op == planner.Union {
+		all := *n
+		all.All = true
+		return distinctRows(&all)
+	}
+	j := &planner.Join{Kind: planner.Semi, Left: distinctRows(n.Left), Right: n.Right}
+	if n.Op == planner.Except {
+		j.Kind = planner.Anti
+	}
+	left, right := n.Left.Cols(), n.Right.Cols()
+	for i := range left {
+		j.Keys = append(j.Keys, planner.JoinKey{Left: columnOf(left[i]), Right: columnOf(right[i]), NullSafe: true})
+	}
+	return j
+}
+
+// distinctRows is the different rows of a node.
+func distinctRows(n planner.Node) planner.Node {
+	a := &planner.Aggregate{Input: n}
+	for _, c := range n.Cols() {
+		a.Groups = append(a.Groups, planner.NamedExpr{Col: c, Expr: columnOf(c)})
+	}
+	return a
+}
+
+func columnOf(c planner.ColDef) *planner.Col { return &planner.Col{ID: c.ID, Name: c.Name, T: c.Type} }
 
 // unionAll gives the rows of one input after the other. Every worker reads its
 // share of both.

@@ -28,6 +28,10 @@ type sorter struct {
 	end   int
 	begun bool
 	pick  gathered
+
+	runs  *sortRuns // on disk
+	merge *runMerger
+	left  int64 // rows to be given of merge
 }
 
 func newSort(w *worker, n *planner.Sort) (Operator, error) {
@@ -41,6 +45,9 @@ func (o *sorter) Next(ctx context.Context) (*arrow.Batch, error) {
 			return nil, err
 		}
 		o.begun = true
+	}
+	if o.merge != nil {
+		return o.merged(ctx)
 	}
 	n := min(o.w.q.batchRows, o.end-o.at)
 	if n <= 0 {
@@ -78,12 +85,28 @@ func (o *sorter) begin(ctx context.Context) error {
 	if keep == 0 {
 		return nil
 	}
-	rows, err := collect(ctx, o.w, o.in, o.keys, keep, o.top)
+	var to spiller
+	if o.w.q.env.Spill != nil {
+		o.runs = newSortRuns(o.node, o.keys, len(o.keys), o.in)
+		to = o.runs
+	}
+	rows, err := collect(ctx, o.w, o.in, o.keys, keep, o.top, to)
 	o.rows = rows
-	if err != nil || rows.n == 0 {
+	if err != nil {
 		return err
 	}
-	if err := sortStore(ctx, o.w, rows, o.keys, o.in, &o.order); err != nil {
+	if o.runs.spilled() {
+		if o.merge, err = o.runs.merged(ctx, o.w); err != nil {
+			return err
+		}
+		o.left = limit
+		return o.merge.skip(ctx, skip)
+	}
+	if rows.n == 0 {
+		return nil
+	}
+	by, _ := sortPlaces(o.keys, len(o.keys), o.in)
+	if err := sortRows(o.w, rows, by, &o.order); err != nil {
 		return err
 	}
 	o.at = int(min(skip, int64(rows.n)))
@@ -91,8 +114,24 @@ func (o *sorter) begin(ctx context.Context) error {
 	return nil
 }
 
+// merged gives rows of the runs.
+func (o *sorter) merged(ctx context.Context) (*arrow.Batch, error) {
+	if o.left <= 0 {
+		return nil, nil
+	}
+	b, err := o.merge.next(ctx, int(min(o.left, int64(o.w.q.batchRows))), len(o.in.Cols()))
+	if b == nil || err != nil {
+		return nil, err
+	}
+	o.left -= int64(b.Rows)
+	return b, nil
+}
+
 // Close implements Operator.
 func (o *sorter) Close() error {
+	o.merge.release()
+	o.runs.release()
+	o.merge, o.runs = nil, nil
 	if o.rows != nil {
 		o.rows.release()
 		o.rows = nil
@@ -124,8 +163,9 @@ func keyPlace(keys []planner.SortKey, in planner.Node) (place []int, extra []pla
 // collect reads n by as many workers as pay into one store: its columns, and
 // after them the keys that are not among these. With keep >= 0 only rows that
 // may be among the first keep are sure to be there, and top, if not nil, is told
-// the last one's key.
-func collect(ctx context.Context, w *worker, n planner.Node, keys []planner.SortKey, keep int, top *topBound) (*rowStore, error) {
+// the last one's key. Unless to is nil it takes the rows when memory has no room
+// for them: all of them, or none.
+func collect(ctx context.Context, w *worker, n planner.Node, keys []planner.SortKey, keep int, top *topBound, to spiller) (*rowStore, error) {
 	_, extra := keyPlace(keys, n)
 	var mu sync.Mutex
 	var parts []*rowStore
@@ -133,6 +173,9 @@ func collect(ctx context.Context, w *worker, n planner.Node, keys []planner.Sort
 		c, err := newCollector(w, n, keys, extra, keep, top)
 		if err != nil {
 			return err
+		}
+		if to != nil {
+			c.over, c.claim = to.overflow(w), w.claim()
 		}
 		defer c.close()
 		mu.Lock()
@@ -146,6 +189,20 @@ func collect(ctx context.Context, w *worker, n planner.Node, keys []planner.Sort
 		return err
 	})
 	if len(parts) == 0 {
+		return newRowStore(w.q.env.Memory, n.Cols()), err
+	}
+	if err == nil && to != nil && to.spilled() {
+		over := to.overflow(w)
+		defer over.release()
+		for _, p := range parts {
+			if err == nil {
+				err = over.write(ctx, p)
+			}
+			p.release()
+		}
+		if err == nil {
+			err = over.finish()
+		}
 		return newRowStore(w.q.env.Memory, n.Cols()), err
 	}
 	for _, p := range parts[1:] {
@@ -169,6 +226,8 @@ type collector struct {
 	rows  *rowStore
 	order arrow.Slab
 	both  arrow.Batch
+	over  overflow // nil: all rows are kept
+	claim claim
 }
 
 func newCollector(w *worker, in planner.Node, keys []planner.SortKey, extra []planner.Expr, keep int, top *topBound) (*collector, error) {
@@ -190,7 +249,13 @@ func newCollector(w *worker, in planner.Node, keys []planner.SortKey, extra []pl
 func (c *collector) read(ctx context.Context, op Operator) error {
 	for {
 		b, err := op.Next(ctx)
-		if b == nil || err != nil {
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			if c.over != nil {
+				err = c.over.finish()
+			}
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -210,7 +275,12 @@ func (c *collector) read(ctx context.Context, op Operator) error {
 			return err
 		}
 		if c.keep >= 0 && c.rows.n > 2*c.keep+c.spare() {
-			if err := c.cut(ctx); err != nil {
+			if err := c.cut(); err != nil {
+				return err
+			}
+		}
+		if c.over != nil && !c.claim.ask(c.rows.held(), c.need()) {
+			if err := c.over.write(ctx, c.rows); err != nil {
 				return err
 			}
 		}
@@ -226,9 +296,20 @@ func (c *collector) spare() int {
 	return 4 * c.w.q.batchRows
 }
 
+// need is the memory for one more batch, for what is done with the rows, and for
+// putting them together with those of other workers.
+func (c *collector) need() int64 {
+	n := c.rows.grows(c.w.q.batchRows) + c.over.need(c.rows.n)
+	if c.w.q.workers > 1 && !c.over.begun() {
+		n += c.rows.held()
+	}
+	return n
+}
+
 // cut drops all but the first keep rows.
-func (c *collector) cut(ctx context.Context) error {
-	if err := sortStore(ctx, c.w, c.rows, c.keys, c.in, &c.order); err != nil {
+func (c *collector) cut() error {
+	by, _ := sortPlaces(c.keys, len(c.keys), c.in)
+	if err := sortRows(c.w, c.rows, by, &c.order); err != nil {
 		return err
 	}
 	idx := c.order.Ptr()
@@ -266,18 +347,16 @@ func (c *collector) cut(ctx context.Context) error {
 }
 
 func (c *collector) close() {
+	c.claim.drop()
+	if c.over != nil {
+		c.over.release()
+	}
 	c.exprs.close()
 	c.order.Release()
 }
 
-// sortStore writes the order of a store of collect to order.
-func sortStore(ctx context.Context, w *worker, rows *rowStore, keys []planner.SortKey, in planner.Node, order *arrow.Slab) error {
-	place, _ := keyPlace(keys, in)
-	cols := make([]kernels.SortColumn, len(keys))
-	for i, k := range keys {
-		c := rows.column(place[i])
-		cols[i] = kernels.SortColumn{Vec: c.Vec, Phys: c.Type.Phys(), Desc: k.Desc, NullsFirst: k.NullsFirst}
-	}
+// sortRows writes the order of a store's rows to order.
+func sortRows(w *worker, rows *rowStore, by []sortPlace, order *arrow.Slab) error {
 	idx, err := order.Reserve(w.q.env.Memory, rows.n*4)
 	if err != nil {
 		return err
@@ -288,5 +367,5 @@ func sortStore(ctx context.Context, w *worker, rows *rowStore, keys []planner.So
 	if err != nil {
 		return err
 	}
-	return kernels.Sort(w.stream, cols, rows.n, idx, tmp)
+	return kernels.Sort(w.stream, sortColumns(rows, by), rows.n, idx, tmp)
 }

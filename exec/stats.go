@@ -21,6 +21,8 @@ type NodeStats struct {
 	Batches atomic.Int64
 	// Time is what workers spent in the node and below it, summed.
 	Time atomic.Int64
+	// Spilled is the bytes that the node wrote to temporary files.
+	Spilled atomic.Int64
 }
 
 // Node is the counters of n, made at the first call.
@@ -36,6 +38,18 @@ func (s *Stats) Node(n planner.Node) *NodeStats {
 		s.nodes[n] = c
 	}
 	return c
+}
+
+// alias has a node that stands for another count as that, and what is below it
+// that is not in the plan.
+func (s *Stats) alias(n, as planner.Node) {
+	c := s.Node(as)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nodes[n] = c
+	if j, ok := n.(*planner.Join); ok {
+		s.nodes[j.Left] = c
+	}
 }
 
 // Elapsed is the time as a duration.

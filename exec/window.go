@@ -35,6 +35,13 @@ type window struct {
 	begun bool
 	pick  gathered
 	heaps []*kernels.Heap // strings of the batch that was given
+
+	mem   device.Allocator // of what is as large as rows
+	runs  *sortRuns        // the input, when it was spilled
+	merge *runMerger
+	rest  *rowStore // rows behind those in rows
+	ended bool      // there are no more
+	claim claim
 }
 
 // windowFunc is one function of a window. prepare is called once, when all rows
@@ -46,7 +53,7 @@ type windowFunc interface {
 }
 
 func newWindow(w *worker, n *planner.Window) (Operator, error) {
-	o := &window{w: w, n: n, pick: gathered{mem: w.q.env.Memory}}
+	o := &window{w: w, n: n, pick: gathered{mem: w.q.env.Memory}, mem: w.q.env.Memory, claim: w.claim()}
 	for _, e := range n.Partition {
 		o.keys = append(o.keys, planner.SortKey{Expr: e})
 	}
@@ -144,10 +151,15 @@ func (o *window) Next(ctx context.Context) (*arrow.Batch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	o.forget()
+	if o.merge != nil && o.at >= o.rows.n && !o.ended {
+		if err := o.piece(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if o.rows == nil || o.at >= o.rows.n {
 		return nil, nil
 	}
-	o.forget()
 	at := o.at
 	n := min(o.w.q.batchRows, o.rows.n-at)
 	o.at += n
@@ -185,24 +197,46 @@ func (o *window) forget() {
 
 // begin reads and sorts the input and finds the partitions.
 func (o *window) begin(ctx context.Context) (err error) {
-	if o.rows, err = collect(ctx, o.w, o.n.Input, o.keys, -1, nil); err != nil || o.rows.n == 0 {
+	by := len(o.n.Partition) + len(o.n.Order)
+	var to spiller
+	if o.w.q.env.Spill != nil {
+		o.runs = newSortRuns(o.n, o.keys, by, o.n.Input)
+		o.runs.perRow = int64(4 * len(o.index))
+		for _, f := range o.funcs {
+			if a, ok := f.(*windowAgg); ok {
+				o.runs.perRow += int64(2 * a.state.agg.Bytes())
+			}
+		}
+		to = o.runs
+	}
+	if o.rows, err = collect(ctx, o.w, o.n.Input, o.keys, -1, nil, to); err != nil {
 		return err
 	}
-	parts := len(o.n.Partition)
-	by := o.keys[:parts+len(o.n.Order)]
-	if err := sortStore(ctx, o.w, o.rows, by, o.n.Input, &o.order); err != nil {
+	if o.runs.spilled() {
+		o.merge, err = o.runs.merged(ctx, o.w)
+		return err
+	}
+	if o.rows.n == 0 {
+		return nil
+	}
+	places, _ := sortPlaces(o.keys, by, o.n.Input)
+	if err := sortRows(o.w, o.rows, places, &o.order); err != nil {
 		return err
 	}
 	o.x.Rows = o.order.Ptr()
+	return o.prepare()
+}
+
+// prepare finds the partitions of the rows, which are in order.
+func (o *window) prepare() (err error) {
+	parts := len(o.n.Partition)
+	places, _ := sortPlaces(o.keys, parts+len(o.n.Order), o.n.Input)
 	for i, p := range []*device.Ptr{&o.x.Start, &o.x.End, &o.x.Group, &o.x.Groups} {
-		if *p, err = o.index[i].Reserve(o.w.q.env.Memory, kernels.WindowIndexBytes(o.rows.n)); err != nil {
+		if *p, err = o.index[i].Reserve(o.mem, kernels.WindowIndexBytes(o.rows.n)); err != nil {
 			return err
 		}
 	}
-	cols := make([]kernels.SortColumn, len(by))
-	for i := range by {
-		cols[i] = o.sortColumn(stored(i))
-	}
+	cols := sortColumns(o.rows, places)
 	err = kernels.Pieces(o.w.stream, o.rows.n, func(lo, hi int) error {
 		return o.x.Mark(o.w.stream, cols[:parts], cols[parts:], lo, hi-lo)
 	})
@@ -226,6 +260,13 @@ func (o *window) Close() error {
 		o.rows.release()
 		o.rows = nil
 	}
+	if o.rest != nil {
+		o.rest.release()
+		o.rest = nil
+	}
+	o.merge.release()
+	o.runs.release()
+	o.merge, o.runs = nil, nil
 	o.order.Release()
 	for i := range o.index {
 		o.index[i].Release()
@@ -318,7 +359,7 @@ func (f *windowAgg) prepare(o *window) error {
 	if !f.frame.f.Prefix() {
 		all = 2 * n
 	}
-	p, err := f.states.Reserve(o.w.q.env.Memory, all*size)
+	p, err := f.states.Reserve(o.mem, all*size)
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,14 @@ func (a *Array) Grow(m device.Allocator, s device.Stream, used, need int) error 
 	return Zero(s, a.Ptr()+device.Ptr(used), a.Cap()-used)
 }
 
+// Grows is how many bytes Grow would allocate to have need.
+func (a *Array) Grows(need int) int64 {
+	if need <= a.Cap() {
+		return 0
+	}
+	return int64(max(need, 2*a.Cap()))
+}
+
 // Extend is Grow, but new bytes may be anything.
 func (a *Array) Extend(m device.Allocator, s device.Stream, used, need int) error {
 	if need <= a.Cap() {

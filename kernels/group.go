@@ -39,6 +39,7 @@ type Groups struct {
 	batch  Array // packed keys and hashes of the batch
 	cells  cells
 	direct directGroups
+	text   int64 // the most bytes that a batch had for the heap
 }
 
 // NewGroups makes an empty table for keys of this layout. hashZero makes all
@@ -165,6 +166,7 @@ func (g *Groups) settle(s device.Stream) error {
 	if g.layout.Form != KeyColumns || old == g.n {
 		return nil
 	}
+	before := g.heap.Held()
 	for i, p := range g.layout.Phys {
 		if p == sqltype.PhysStr {
 			v := Vec{Data: g.data[i].Ptr() + device.Ptr(old*16)}
@@ -173,6 +175,7 @@ func (g *Groups) settle(s device.Stream) error {
 			}
 		}
 	}
+	g.text = max(g.text, g.heap.Held()-before)
 	return nil
 }
 
@@ -230,6 +233,45 @@ func (g *Groups) reserve(s device.Stream, n int) error {
 		return nil
 	}
 	return g.rehash(s, 1<<bits.Len(uint(need*2)))
+}
+
+// Grows is about how many bytes Find of n keys would allocate at most.
+func (g *Groups) Grows(n int) int64 {
+	need := g.n + n
+	more := g.text + g.batch.Grows(n*(g.layout.Width()+8))
+	if w := g.layout.Width(); w > 0 {
+		more += g.packed.Grows(need * w)
+	}
+	if !g.direct.off {
+		if g.direct.slots != nil {
+			more += 2 * int64(g.direct.slots.Len())
+		}
+		return more
+	}
+	more += g.hashes.Grows(need * 8)
+	if g.layout.Form == KeyColumns {
+		for i, p := range g.layout.Phys {
+			more += g.data[i].Grows(need*p.Width()) + g.valid[i].Grows(BitmapBytes(need))
+		}
+	}
+	if g.slots == nil || uint64(need)*2 > g.mask+1 {
+		more += int64(g.layout.slotBytes()) << bits.Len(uint(need*2))
+	}
+	return more
+}
+
+// Held is how much memory the table has.
+func (g *Groups) Held() int64 {
+	n := g.packed.Cap() + g.hashes.Cap() + g.batch.Cap()
+	for i := range g.data {
+		n += g.data[i].Cap() + g.valid[i].Cap()
+	}
+	for _, b := range []*device.Buffer{g.slots, g.direct.slots} {
+		if b != nil {
+			n += b.Len()
+		}
+	}
+	return int64(n) + g.heap.Held()
 }
 
 func (g *Groups) rehash(s device.Stream, slots int) error {

@@ -72,6 +72,15 @@ func (h *Heap) Adopt(o *Heap) {
 	o.Release()
 }
 
+// Held is how much memory the heap has.
+func (h *Heap) Held() int64 {
+	var n int64
+	for _, b := range h.blocks {
+		n += int64(b.Len())
+	}
+	return n
+}
+
 // Reset gives up all strings. The blocks are kept for the next ones.
 func (h *Heap) Reset() {
 	h.next, h.used = 0, 0

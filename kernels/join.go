@@ -55,6 +55,11 @@ type joinArgs struct {
 	Cap           int64
 }
 
+// JoinTableBytes is how much memory a table of n rows takes at most.
+func JoinTableBytes(l KeyLayout, n int) int64 {
+	return int64(4*n) + int64(l.slotBytes())<<bits.Len(uint(n*2)) + int64(n*(l.Width()+8))
+}
+
 // Build indexes n rows by keys, flat vectors; rows that are 0 in the bitmap
 // match (0: none) are left out.
 func (t *JoinTable) Build(s device.Stream, keys []Vec, n int, match device.Ptr) error {

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/sqltype"
@@ -47,6 +48,21 @@ const (
 // half of making an index, whose Rows are set.
 func (x WindowIndex) Mark(s device.Stream, parts, keys []SortColumn, from, n int) error {
 	return device.Launch(s, windowMark, n, windowBoundsArgs{WindowIndex: x, Parts: parts, Keys: keys, From: int64(from)})
+}
+
+// LastStart is the last of n positions that were marked where a partition begins.
+func (x WindowIndex) LastStart(s device.Stream, n int) (int, error) {
+	marks := make([]uint32, n)
+	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(marks))), 4*n)
+	if err := s.Download(raw, x.Group); err != nil {
+		return 0, err
+	}
+	for at := n - 1; at > 0; at-- {
+		if marks[at] == markPartition {
+			return at, nil
+		}
+	}
+	return 0, nil
 }
 
 // Index makes the other arrays of n positions that are marked.

@@ -23,9 +23,9 @@ type ExplainOptions struct {
 // NodeStats is what a node did in one execution. A time is that of all workers,
 // the node's inputs included.
 type NodeStats struct {
-	Rows  int64
-	Time  time.Duration
-	Bytes int64 // 0: not known
+	Rows    int64
+	Time    time.Duration
+	Spilled int64 // bytes written to temporary files
 }
 
 // Explain is a plan as text: a line a node, what it reads indented below it.
@@ -78,8 +78,8 @@ func (e *explainer) numbers(n Node) {
 	}
 	if s, ok := e.opts.Actual[n]; ok {
 		fmt.Fprintf(&e.out, "  (actual rows=%d time=%s", s.Rows, s.Time.Round(time.Microsecond))
-		if s.Bytes > 0 {
-			fmt.Fprintf(&e.out, " bytes=%d", s.Bytes)
+		if s.Spilled > 0 {
+			fmt.Fprintf(&e.out, " spilled=%d", s.Spilled)
 		}
 		e.out.WriteByte(')')
 	}

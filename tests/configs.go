@@ -23,6 +23,7 @@ var configs = [...]Config{
 	{"index=btree", []string{"SET index = 'btree'"}},
 	{"index=lsm", []string{"SET index = 'lsm'"}},
 	{"index=mvcc", []string{"SET index = 'mvcc'"}},
+	{"spill=always", []string{"SET spill = 'always'"}},
 	{"threads=1", []string{"SET threads = 1"}},
 }
 
