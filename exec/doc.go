@@ -45,4 +45,8 @@
 //  11. On a device that does not see the host's memory a node runs on one side
 //     (runsOnHost), and only what crosses is copied (see crossing.go). What has
 //     no code there is found before the query starts (CheckDevice).
+//  12. An operator that keeps rows asks for room before it takes more (claim), and
+//     with none puts its own on disk (exec/spill), on devices that see the host's
+//     memory. Not all can: CTEs, DISTINCT ON, INTERSECT ALL and EXCEPT ALL, and the
+//     rows of recursive UNIONs and of changes, need memory.
 package exec
