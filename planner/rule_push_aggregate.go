@@ -138,16 +138,19 @@ func (o *optimizer) groupedBefore(n *Aggregate) Node {
 }
 
 // harmless reports an argument that can be computed for rows that the join
-// drops: a division by zero there would be an error that the query has not.
+// drops, where a division by zero or a number without room would be an error that
+// the query has not: of arithmetic, decimals whose type has room for any result.
 func harmless(e Expr) bool {
 	ok := true
 	walkExpr(e, func(e Expr) bool {
 		switch e := e.(type) {
 		case *Col, *Const:
 		case *Cast:
-			ok = ok && e.X.Type().Kind.IsNumeric()
+			t, common := sqltype.CommonType(e.X.Type(), e.To)
+			ok = ok && common && t == e.To
 		case *Call:
-			ok = ok && (e.Func.ID == catalog.FuncAdd || e.Func.ID == catalog.FuncSub || e.Func.ID == catalog.FuncMul)
+			ok = ok && (e.Func.ID == catalog.FuncAdd || e.Func.ID == catalog.FuncSub || e.Func.ID == catalog.FuncMul) &&
+				e.Type().Kind == sqltype.KindDecimal && e.Type().Precision < sqltype.MaxPrecision
 		default:
 			ok = false
 		}
