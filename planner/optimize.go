@@ -40,9 +40,6 @@ func Optimize(p *Plan, r catalog.Reader, o OptimizeOptions) (*Plan, error) {
 			return nil, err
 		}
 	}
-	if opt.nextCTE > 1 {
-		root = opt.ownNumbers(root, map[int]int{}, map[int]bool{})
-	}
 	c := *p
 	c.Root, c.NextColumn, c.NextCTE = root, opt.next, opt.nextCTE
 	return &c, nil

@@ -66,7 +66,7 @@ func (o *optimizer) withoutSubqueries(n Node) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.uniqueCTEs(out, map[int]bool{}, map[int]int{}), nil
+	return o.ownNumbers(out, map[int]int{}, map[int]bool{}), nil
 }
 
 func hasSubqueries(n Node) bool {
