@@ -42,6 +42,14 @@ type Module struct {
 	PTX  string
 }
 
+// Maker is a device that also runs code made while it works, of the expressions
+// of a query. It keeps what was made: a driver compiles it once.
+type Maker interface {
+	// Made is the code of that key, made by make when it is not there. nil:
+	// compiling does not pay for so many items, or the device keeps enough.
+	Made(key string, items int, make func() *Code) *Code
+}
+
 // Code is one entry of a module, and the shape of its launches.
 type Code struct {
 	Module *Module

@@ -454,7 +454,7 @@ func awayStream(t testing.TB) device.Stream {
 	if _, err := simt.Build(); errors.Is(err, simt.ErrNoCompiler) {
 		return nil
 	}
-	return devicetest.Stream(t, devicetest.SIMT(t, cuda.Options{}))
+	return devicetest.Stream(t, devicetest.SIMT(t, cuda.Options{MadeItems: 1}))
 }
 
 // resolves reports that there is such an operator.

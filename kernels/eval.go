@@ -116,6 +116,7 @@ type deviceProgram struct {
 	consts []uint64 // two a constant; those of long strings wait for their address
 	lists  []uint64
 	texts  []longText // long strings among consts and lists
+	short  []bool     // by constant: a string that a View holds by itself
 	inputs []evalColumn
 	outs   []evalColumn
 	slots  int
@@ -175,7 +176,7 @@ func (p *Program) lower() (*deviceProgram, error) {
 		}
 	}
 	for i, r := range p.Out {
-		if slices.Index(p.Out, r) != i || int(r) < len(p.Inputs) {
+		if !p.isResult(i, r) {
 			continue
 		}
 		l.outs = append(l.outs, evalColumn{Slot: l.arg[r].Slot, Bit: l.arg[r].Bit, Form: p.Types[r].Phys()})
@@ -207,6 +208,11 @@ func (l *lowering) isPlain() bool {
 		}
 	}
 	return true
+}
+
+// isResult reports that result i, register r, is computed and not the same as one before.
+func (p *Program) isResult(i int, r Reg) bool {
+	return int(r) >= len(p.Inputs) && slices.Index(p.Out, r) == i
 }
 
 func words(p sqltype.Phys) int {
@@ -243,6 +249,7 @@ func (l *lowering) bit() int16 {
 func (l *lowering) constant(r Reg, i int, d sqltype.Datum) {
 	l.arg[r] = evalArg{Slot: int16(^i)}
 	l.consts = append(l.consts, 0, 0)
+	l.short = append(l.short, !d.Null && d.Type.Phys() == sqltype.PhysStr && len(d.S) <= InlineLen)
 	if d.Null {
 		l.arg[r].Bit = 1
 		return

@@ -22,6 +22,12 @@ type deviceEval struct {
 	results *device.Buffer // values and bitmaps
 	room    int            // rows that results has room for
 	known   []bool         // by register, in this batch: it has no NULL
+
+	made      *device.Kernel[compiledLaunch] // the program as code of its own; nil: there is none
+	madeFor   inputShape
+	madeArgs  compiledLaunch
+	key       []byte
+	constants bool // madeArgs has them
 }
 
 // scratchBlocks is how many blocks work at a time when slots are in memory.
@@ -46,9 +52,6 @@ func (e *Evaluator) runDevice(s device.Stream, cols []Vec, n int) ([]Vec, error)
 		return nil, err
 	}
 	d.place(e.prog, cols)
-	if err := s.Upload(d.args.Columns, rawOf(d.columns)); err != nil {
-		return nil, err
-	}
 	if len(d.prog.outs) > 0 {
 		if err := e.launch(s, cols, n); err != nil {
 			if err == errSpill {
@@ -80,12 +83,7 @@ func (e *Evaluator) launch(s device.Stream, cols []Vec, n int) error {
 			return err
 		}
 	}
-	d.args.Status = s.Status()
-	k := d.kernel
-	if d.plain != nil && !slices.Contains(d.known[:len(e.prog.Inputs)], false) {
-		k = d.plain
-	}
-	if err := device.Launch(s, k, n, d.args); err != nil || !d.prog.fails {
+	if err := d.submit(e.prog, s, n); err != nil || !d.prog.fails {
 		return err
 	}
 	var bad [16]byte
@@ -99,6 +97,24 @@ func (e *Evaluator) launch(s device.Stream, cols []Vec, n int) error {
 		return errSpill
 	}
 	return nil
+}
+
+// submit launches the code made of the program, or else the interpreter.
+func (d *deviceEval) submit(p *Program, s device.Stream, n int) error {
+	known := !slices.Contains(d.known[:len(p.Inputs)], false)
+	if d.make(p, s, n, known) {
+		copy(d.madeArgs.Columns[:], d.vecs())
+		return device.Launch(s, d.made, n, d.madeArgs)
+	}
+	if err := s.Upload(d.args.Columns, rawOf(d.columns)); err != nil {
+		return err
+	}
+	d.args.Status = s.Status()
+	k := d.kernel
+	if d.plain != nil && known {
+		k = d.plain
+	}
+	return device.Launch(s, k, n, d.args)
 }
 
 // explain runs a row that the device found bad here: the error is the host's.
@@ -261,7 +277,7 @@ func (d *deviceEval) place(p *Program, cols []Vec) {
 	at := device.Ptr(0)
 	next := len(p.Inputs)
 	for i, r := range p.Out {
-		if slices.Index(p.Out, r) != i || int(r) < len(p.Inputs) {
+		if !p.isResult(i, r) {
 			continue
 		}
 		c := &d.columns[next]

@@ -18,6 +18,9 @@ type Options struct {
 	MemoryLimit int64  // bytes that may be in use; 0: all that the GPU has
 	Streams     int    // workers of a query
 	BatchRows   int    // rows of a batch
+	// MadeItems is from how many items of a launch code is made for it, which
+	// takes the driver some 10 ms; 0: a quarter of a million.
+	MadeItems int
 	// Apart takes every buffer from the driver and gives it back at once, which
 	// is slow, for tools that see accesses outside of what the driver gave:
 	// compute-sanitizer, the emulator.
@@ -36,8 +39,10 @@ type Device struct {
 	pool    *pool
 	stage   *staging
 	code    modules
-	pins    pins
-	marks   events
+	// madeItems is Options.MadeItems.
+	madeItems int
+	pins      pins
+	marks     events
 
 	tickets atomic.Uint64 // submissions so far, over all streams
 	lost    atomic.Pointer[lostError]
@@ -75,7 +80,10 @@ func open(o Options, fault func(fn) result) (*Device, error) {
 	d.pool.apart = o.Apart
 	d.pool.grow, d.pool.shrink = d.growPool, d.shrinkPool
 	d.stage = newStaging(d)
-	d.code.loaded = map[*device.Module]*module{}
+	d.code.loaded, d.code.made = map[*device.Module]*module{}, map[string]*device.Code{}
+	if d.madeItems = o.MadeItems; d.madeItems <= 0 {
+		d.madeItems = 1 << 18
+	}
 	if r := drv.ask(fnPrimaryCtxRetain, uintptr(unsafe.Pointer(&d.ctx)), uintptr(d.ordinal)); r != success {
 		return nil, d.failed(fnPrimaryCtxRetain, r)
 	}

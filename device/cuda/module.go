@@ -17,6 +17,26 @@ import (
 type modules struct {
 	mu     sync.Mutex
 	loaded map[*device.Module]*module
+
+	making sync.Mutex
+	made   map[string]*device.Code // by key; nil: nobody could make it
+}
+
+// madeMost is how many codes of expressions are kept: each takes some 30 KB.
+const madeMost = 4096
+
+// Made is code of expressions; see device.Maker.
+func (d *Device) Made(key string, items int, make func() *device.Code) *device.Code {
+	m := &d.code
+	m.making.Lock()
+	defer m.making.Unlock()
+	c, ok := m.made[key]
+	if ok || items < d.madeItems || len(m.made) >= madeMost {
+		return c
+	}
+	c = make()
+	m.made[key] = c
+	return c
 }
 
 type module struct {

@@ -57,6 +57,7 @@ struct Event {
 
 struct Module {
   std::string ptx;
+  std::unique_ptr<simt::entry> made;  // of a text that is run as it stands
 };
 
 struct Driver {
@@ -474,7 +475,7 @@ API int cuModuleLoadDataEx(void **h, const void *ptx, unsigned, void *, void *) 
   ENTER;
   const char *text = (const char *)ptx;
   if (!strstr(text, ".version")) return invalid_ptx;
-  *h = new Module{text};
+  *h = new Module{text, nullptr};
   return success;
 }
 
@@ -486,10 +487,22 @@ API int cuModuleUnload(void *h) {
 
 API int cuModuleGetFunction(void **f, void *h, const char *name) {
   ENTER;
-  // The module has to have it, and it has to be compiled in here.
+  // The module has to have it, and it is compiled in here, or read.
   if (((Module *)h)->ptx.find(".entry " + std::string(name) + "(") == std::string::npos) return not_found;
   *f = (void *)simt::find(name);
-  return *f ? success : not_found;
+  if (*f) return success;
+  Module *m = (Module *)h;
+  if (!m->made) {
+    std::string wrong;
+    const simt::text *t = simt::read_text(m->ptx.c_str(), wrong);
+    if (!t) {
+      fprintf(stderr, "simt: %s: %s\n", name, wrong.c_str());
+      return invalid_ptx;
+    }
+    m->made = std::make_unique<simt::entry>(simt::entry_of(*t));
+  }
+  *f = m->made.get();
+  return success;
 }
 
 API int cuFuncSetAttribute(void *, int, int) { return success; }

@@ -18,6 +18,10 @@ struct Settings {
 extern Settings settings;
 
 const entry *find(const char *name);
+// read_text reads PTX that was made of a query's expressions; null and why not.
+const text *read_text(const char *ptx, std::string &wrong);
+entry entry_of(const text &t);
+void run_text(const text &t, const void *arg, u64 n);
 void catch_faults();
 struct launch {
   const entry *kernel;

@@ -389,7 +389,11 @@ const entry *find(const char *name) {
 extern "C" __attribute__((visibility("hidden"), used)) void simt_thread() {
   Warp *w = m.warp;
   unsigned l = m.lane;
-  m.l.kernel->run(m.l.arg, m.l.n);
+  if (m.l.kernel->made) {
+    run_text(*m.l.kernel->made, m.l.arg, m.l.n);
+  } else {
+    m.l.kernel->run(m.l.arg, m.l.n);
+  }
   w->runnable &= ~(1u << l);
   w->ended |= 1u << l;
   w->block->left--;

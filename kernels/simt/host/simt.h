@@ -14,13 +14,19 @@ struct site {
   int line;
 };
 
-// entry is a kernel that was compiled in. Entries list themselves.
+struct text;
+
+// entry is a kernel that was compiled in, or is a text. Entries list themselves
+// where they are compiled in.
 struct entry {
   const char *name;
   unsigned size;     // of the argument
   unsigned threads;  // of a block
   void (*run)(const void *arg, unsigned long long n);
   entry *next;
+  const text *made = nullptr;
+  entry(const char *name, unsigned size, unsigned threads, const text *made)
+      : name(name), size(size), threads(threads), run(nullptr), next(nullptr), made(made) {}
   entry(const char *name, unsigned size, unsigned threads, void (*run)(const void *, unsigned long long));
 };
 
