@@ -51,7 +51,7 @@ func Open(dsn string, opts ...Option) (*DB, error) {
 	}
 	db := &DB{settings: first, resolve: o.resolve, open: map[*Conn]struct{}{}}
 	db.device = device.NewCPU(device.CPUOptions{})
-	db.devices = &devices{cpu: db.device, library: o.library, limit: first.gpuMemory}
+	db.devices = &devices{cpu: db.device, library: o.library, compile: o.compile, limit: first.gpuMemory}
 	db.memory = device.NewScope(db.device, device.ScopeOptions{Name: "database", Limit: first.memoryLimit, Setting: "memory_limit"})
 	db.temp.limit = first.maxTempSize
 	db.store = storage.Open(db.memory, storage.Options{Device: db.device, Kinds: indexKinds(), GPU: db.devices.indexHome})

@@ -22,6 +22,7 @@ import (
 type devices struct {
 	cpu     device.Device
 	library string // the driver's; "": the system's
+	compile int    // see WithCompileRows
 	limit   int64  // of each GPU's memory in use; 0: what it has
 
 	mu   sync.Mutex
@@ -60,7 +61,7 @@ func (d *devices) open(name string) (*gpu, error) {
 	if g := d.gpus[ordinal]; g != nil {
 		return g, nil
 	}
-	dev, err := cuda.Open(cuda.Options{Library: d.library, Ordinal: ordinal, MemoryLimit: d.limit})
+	dev, err := cuda.Open(cuda.Options{Library: d.library, Ordinal: ordinal, MemoryLimit: d.limit, MadeItems: d.compile})
 	if err != nil {
 		return nil, noDevice(err)
 	}

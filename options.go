@@ -19,6 +19,7 @@ type options struct {
 	settings [][2]string
 	resolve  func(string) string
 	library  string
+	compile  int
 }
 
 // WithSetting sets a setting for every connection, as SET name = value would.
@@ -39,6 +40,11 @@ func WithThreads(n int) Option { return WithSetting("threads", strconv.Itoa(n)) 
 // of the environment does so for all databases.
 func WithCUDALibrary(path string) Option { return func(o *options) { o.library = path } }
 
+// WithCompileRows says from how many rows of a batch a GPU gets code that is made
+// of a query's expressions, which takes its driver some 10 ms once; 0: a quarter
+// of a million. The variable GPUSQL_COMPILE_ROWS does so for all databases.
+func WithCompileRows(n int) Option { return func(o *options) { o.compile = n } }
+
 // WithFilePaths maps the names of files that statements read (FROM 'file',
 // COPY ... FROM 'file') to the paths that are opened.
 func WithFilePaths(resolve func(name string) string) Option {
@@ -49,6 +55,11 @@ func WithFilePaths(resolve func(name string) string) Option {
 // after a question mark.
 func parseDSN(dsn string, opts []Option) (path string, o *options, err error) {
 	o = &options{resolve: func(name string) string { return name }, library: os.Getenv("GPUSQL_CUDA_LIBRARY")}
+	if v := os.Getenv("GPUSQL_COMPILE_ROWS"); v != "" {
+		if o.compile, err = strconv.Atoi(v); err != nil {
+			return "", nil, sqltype.Errorf(sqltype.CodeInvalidParameter, "GPUSQL_COMPILE_ROWS: %v", err)
+		}
+	}
 	path, query, _ := strings.Cut(dsn, "?")
 	values, err := url.ParseQuery(query)
 	if err != nil {

@@ -68,6 +68,9 @@ func (o *aggregate) Next(ctx context.Context) (*arrow.Batch, error) {
 // build reads the input.
 func (o *aggregate) build(ctx context.Context) error {
 	st := o.state
+	if done, err := o.foldScan(ctx); done || err != nil {
+		return err
+	}
 	var parts [][]*aggTable
 	o.w.q.onClose(func() {
 		for _, tables := range parts {

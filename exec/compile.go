@@ -19,7 +19,11 @@ func Compile(exprs []planner.Expr, input []planner.ColDef, params []sqltype.Datu
 // Compile is Compile with what the execution knows besides: the statement's
 // time and the columns of an enclosing row.
 func (env *Env) Compile(exprs []planner.Expr, input []planner.ColDef) (*kernels.Program, error) {
-	return compileAll(compiler{input: input, params: env.Params, outer: env.Outer, now: env.Now, version: env.Version, sequences: env.Sequences}, exprs)
+	return compileAll(env.compiler(input), exprs)
+}
+
+func (env *Env) compiler(input []planner.ColDef) compiler {
+	return compiler{input: input, params: env.Params, outer: env.Outer, now: env.Now, version: env.Version, sequences: env.Sequences}
 }
 
 // compileAll makes a program that computes wide DECIMALs in 64 bits, and when
@@ -53,6 +57,7 @@ type compiler struct {
 	mask    kernels.Reg
 
 	sequences Sequences
+	where     planner.Expr // the rows that results are needed for; it is the last one
 
 	narrow     bool
 	speculated bool
@@ -61,6 +66,14 @@ type compiler struct {
 func (c *compiler) program(exprs []planner.Expr) (*kernels.Program, error) {
 	c.mask = kernels.NoReg
 	out := make([]kernels.Reg, len(exprs))
+	if c.where != nil {
+		cond, err := c.condition(c.where)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, cond)
+		c.mask = c.emit(kernels.Instr{Op: kernels.OpMaskTrue, Args: []kernels.Reg{cond}}, sqltype.Bool)
+	}
 	for i, e := range exprs {
 		r, err := c.whole(e)
 		if err != nil {

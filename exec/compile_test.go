@@ -449,7 +449,7 @@ func each(t *testing.T, types []sqltype.Type, sizes []int, f func(t *testing.T, 
 // awayStream is a stream of the GPU, or of the emulated one; nil where there is neither.
 func awayStream(t testing.TB) device.Stream {
 	if os.Getenv("GPUSQL_REQUIRE_CUDA") != "" {
-		return devicetest.Stream(t, devicetest.CUDA(t, cuda.Options{}))
+		return devicetest.Stream(t, devicetest.CUDA(t, cuda.Options{MadeItems: 1}))
 	}
 	if _, err := simt.Build(); errors.Is(err, simt.ErrNoCompiler) {
 		return nil

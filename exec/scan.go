@@ -22,8 +22,9 @@ type scan struct {
 	test  scanTest // of the filter; without a predicate there is none
 	top   []topTest
 	begun bool
-	ids   []int          // table column of each of n.Columns + n.Fetch, RowIDColumn for the row id
-	types []sqltype.Type // of the same
+	all   []planner.ColDef // n.Columns + n.Fetch
+	ids   []int            // table column of each of all, RowIDColumn for the row id
+	types []sqltype.Type   // of the same
 
 	rowIDs  arrow.Slab
 	bitmap  arrow.Slab
@@ -110,34 +111,18 @@ func (s *scanState) take(morsel int) (r *scanRange, lo, hi int) {
 }
 
 func newScan(w *worker, n *planner.Scan) (Operator, error) {
-	data, err := w.data(n)
+	snap, err := w.snap(n)
 	if err != nil {
 		return nil, err
 	}
-	snap, err := data.Snap(n.Table)
-	if err != nil {
-		return nil, err
-	}
-	mem := w.q.env.Memory
-	s := &scan{w: w, n: n, view: slicer{mem: mem}, flat: flattener{w: w}, out: gathered{mem: mem}}
-	all := append(append([]planner.ColDef{}, n.Columns...), n.Fetch...)
-	for i, src := range append(append([]int{}, n.Source...), n.FetchSource...) {
-		s.types = append(s.types, all[i].Type)
-		if src != planner.RowIDColumn {
-			src = n.Table.Columns[src].ID
-		}
-		s.ids = append(s.ids, src)
-	}
-	s.state = shared(w.q, n, func() *scanState {
-		return newScanState(w, snap, zoneTests(n.Filter, all, s.ids, w.q.env.Params))
-	})
-	s.joins.from = w.q.scanFilters(n)
+	s := scanOf(w, n)
+	s.state = shared(w.q, n, func() *scanState { return s.newState(snap) })
 	if n.Filter == nil {
 		return s, nil
 	}
 	var need []int
 	var cols []planner.ColDef
-	for i, c := range all {
+	for i, c := range s.all {
 		if planner.Uses(n.Filter, c.ID) {
 			need = append(need, i)
 			cols = append(cols, c)
@@ -148,6 +133,35 @@ func newScan(w *worker, n *planner.Scan) (Operator, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// snap is the table that a scan reads.
+func (w *worker) snap(n *planner.Scan) (snap arrow.Snap, err error) {
+	data, err := w.data(n)
+	if err != nil {
+		return snap, err
+	}
+	return data.Snap(n.Table)
+}
+
+func (s *scan) newState(snap arrow.Snap) *scanState {
+	return newScanState(s.w, snap, zoneTests(s.n.Filter, s.all, s.ids, s.w.q.env.Params))
+}
+
+// scanOf is a scan that has nothing to read yet, and no predicate.
+func scanOf(w *worker, n *planner.Scan) *scan {
+	mem := w.q.env.Memory
+	s := &scan{w: w, n: n, view: slicer{mem: mem}, flat: flattener{w: w}, out: gathered{mem: mem}}
+	s.all = append(append([]planner.ColDef{}, n.Columns...), n.Fetch...)
+	for i, src := range append(append([]int{}, n.Source...), n.FetchSource...) {
+		s.types = append(s.types, s.all[i].Type)
+		if src != planner.RowIDColumn {
+			src = n.Table.Columns[src].ID
+		}
+		s.ids = append(s.ids, src)
+	}
+	s.joins.from = w.q.scanFilters(n)
+	return s
 }
 
 // Next implements Operator.
@@ -178,17 +192,7 @@ func (s *scan) Next(ctx context.Context) (*arrow.Batch, error) {
 func (s *scan) morsel(r *scanRange, lo, hi int) (*arrow.Batch, error) {
 	n := hi - lo
 	mem := s.w.q.env.Memory
-	bits, err := s.bitmap.Reserve(mem, kernels.BitmapBytes(n))
-	if err != nil {
-		return nil, err
-	}
-	var seen int
-	if r.run != nil {
-		s.copies.unpin(r.run)
-		seen, err = s.copies.visible(s.w.stream, r.run, s.state.snap, lo, hi, bits)
-	} else {
-		seen = r.seg.Visible(s.state.snap, lo, hi, bits)
-	}
+	bits, seen, err := s.seen(r, lo, hi)
 	if seen == 0 || err != nil {
 		return nil, err
 	}
@@ -214,6 +218,20 @@ func (s *scan) morsel(r *scanRange, lo, hi int) (*arrow.Batch, error) {
 		return nil, err
 	}
 	return s.emit(r, lo, n, idx, seen)
+}
+
+// seen is which of rows lo to hi of a range are visible, and how many; the bitmap
+// may be anything where all are.
+func (s *scan) seen(r *scanRange, lo, hi int) (bits device.Ptr, n int, err error) {
+	if bits, err = s.bitmap.Reserve(s.w.q.env.Memory, kernels.BitmapBytes(hi-lo)); err != nil {
+		return 0, 0, err
+	}
+	if r.run == nil {
+		return bits, r.seg.Visible(s.state.snap, lo, hi, bits), nil
+	}
+	s.copies.unpin(r.run)
+	n, err = s.copies.visible(s.w.stream, r.run, s.state.snap, lo, hi, bits)
+	return bits, n, err
 }
 
 // emit makes the result of the rows at idx of a morsel, all of them for 0.

@@ -90,10 +90,10 @@ func (a Agg) Update(s device.Stream, state device.Ptr, in AggInput, n int) error
 }
 
 // Merge adds n states at from, those that rows names (0: as they come), to those
-// of their groups ids.
-func (a Agg) Merge(s device.Stream, state, from, rows, ids device.Ptr, n int, heap *Heap) error {
+// of their groups ids, numbers below groups.
+func (a Agg) Merge(s device.Stream, state, from, rows, ids device.Ptr, groups, n int, heap *Heap) error {
 	var fail error
-	err := device.Launch(s, aggMerge, n, aggArgs{AggInput: AggInput{IDs: ids, Heap: heap}, State: state, From: from, Rows: rows, Op: a.Kind, Phys: a.Phys, Fail: &fail})
+	err := device.Launch(s, aggMerge, n, aggArgs{AggInput: AggInput{IDs: ids, Groups: groups, Heap: heap}, State: state, From: from, Rows: rows, Op: a.Kind, Phys: a.Phys, Fail: &fail})
 	if err == nil {
 		err = fail
 	}

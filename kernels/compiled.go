@@ -34,6 +34,7 @@ type compiledRow struct {
 	slots []string
 	truth []pred // of a slot that holds a BOOLEAN; "": not at hand
 	bits  []pred
+	codes map[int]string // by input: its place in the dictionary, or a BOOLEAN
 }
 
 // compiledLaunch is the argument: constants, and inputs before results.
@@ -72,6 +73,7 @@ func (c *compiled) begin(n int) {
 		r.in = c.test("setp.lt.u64", at, c.items)
 		r.slots, r.truth, r.bits = make([]string, c.p.slots), make([]pred, c.p.slots), make([]pred, evalBits)
 		r.bits[0], r.bits[1] = always, never
+		r.codes = map[int]string{}
 	}
 }
 
@@ -110,6 +112,7 @@ func (c *compiled) load() {
 				code := c.wide()
 				c.do("mov.b64 %s, 0", code)
 				c.when(there, "ld.global.nc.u32 %s, [%s+%d]", code, from, off)
+				r.codes[j] = code
 				at, off = c.op("mad.lo.u64", code, in.Form.Width(), c.column(j, unsafe.Offsetof(Vec{}.Dict))), 0
 			}
 			lo := c.wide()
@@ -121,6 +124,9 @@ func (c *compiled) load() {
 				continue
 			}
 			c.when(there, "ld.global.nc.%s %s, [%s+%d]", loadForm(in.Form), lo, at, off)
+			if in.Form == sqltype.PhysBool {
+				r.codes[j] = lo
+			}
 		}
 	}
 }

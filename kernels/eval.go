@@ -119,6 +119,7 @@ type deviceProgram struct {
 	short  []bool     // by constant: a string that a View holds by itself
 	inputs []evalColumn
 	outs   []evalColumn
+	values []evalArg // where each of the program's results is
 	slots  int
 	fails  bool // an instruction may find a bad row
 	plain  bool // without masks, and without what makes a NULL of values
@@ -176,6 +177,7 @@ func (p *Program) lower() (*deviceProgram, error) {
 		}
 	}
 	for i, r := range p.Out {
+		l.values = append(l.values, l.arg[r])
 		if !p.isResult(i, r) {
 			continue
 		}

@@ -31,6 +31,7 @@ func TestSQL(t *testing.T) {
 // can. What cannot runs on the CPU; package gpusql's tests say which may not.
 func TestSQLOnGPU(t *testing.T) {
 	t.Setenv("GPUSQL_CUDA_LIBRARY", devicetest.Library(t))
+	t.Setenv("GPUSQL_COMPILE_ROWS", "1")
 	engine, err := NewEngine("gpusql")
 	require.NoError(t, err)
 	files, err := Files([]string{"sql"})

@@ -92,7 +92,7 @@ func open(o Options, fault func(fn) result) (*Device, error) {
 
 // traits are the numbers that operators adapt to. A batch of some 64 bytes a
 // row takes a sixty-fourth of the memory, so that an operator may hold several;
-// beyond 4 million rows launches cost nothing any more. One stream keeps a GPU
+// beyond 16 million rows launches and waits cost nothing any more. One stream keeps a GPU
 // busy with such batches, and spares operators the ordering of several.
 // What may be used of the memory counts, where that is less.
 func traits(o Options, memory int64) device.Traits {
@@ -102,7 +102,7 @@ func traits(o Options, memory int64) device.Traits {
 			memory = min(memory, o.MemoryLimit)
 		}
 		t.BatchRows = 1 << 12
-		for t.BatchRows < 1<<22 && int64(t.BatchRows)*2*64*64 <= memory {
+		for t.BatchRows < 1<<24 && int64(t.BatchRows)*2*64*64 <= memory {
 			t.BatchRows *= 2
 		}
 	}

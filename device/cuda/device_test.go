@@ -78,7 +78,7 @@ func TestNoSuchGPU(t *testing.T) {
 }
 
 func TestTraits(t *testing.T) {
-	require.Equal(t, device.Traits{BatchRows: 1 << 22, Streams: 1}, traits(Options{}, 140<<30))
+	require.Equal(t, device.Traits{BatchRows: 1 << 24, Streams: 1}, traits(Options{}, 140<<30))
 	require.Equal(t, device.Traits{BatchRows: 1 << 21, Streams: 1}, traits(Options{}, 8<<30))
 	require.Equal(t, device.Traits{BatchRows: 1 << 12, Streams: 1}, traits(Options{}, 1<<20))
 	require.Equal(t, device.Traits{BatchRows: 7, Streams: 3}, traits(Options{BatchRows: 7, Streams: 3}, 1<<30))
