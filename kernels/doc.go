@@ -19,6 +19,10 @@
 // of the code that depends on one dictionary encoded column only is run on the
 // dictionary's values, once for the batches in a row that have it.
 //
+// A GPU runs a Program in one launch: an interpreter (eval.cu), or over many rows
+// code that is made of it (compiled.go), which the driver compiles and the device
+// keeps by shape. A Fold has aggregates behind that, in the same launch.
+//
 // Invariants:
 //
 //  1. A step reads and writes memory that its caller owns; it keeps no address
@@ -46,6 +50,8 @@
 //     bytes, intervals by their length with months of 30 days.
 //  11. A kernel's CUDA code and its Host body give the same bytes, floats that
 //     are summed aside. PTX is what clang-19 makes of the .cu beside it.
+//  12. Code that is made of a Program gives what the interpreter gives; what it
+//     has no words for is not made.
 //
 // # How to add a CUDA step
 //
