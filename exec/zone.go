@@ -124,7 +124,7 @@ func (t *zoneTest) refutes(lo, hi sqltype.Datum) bool {
 // skipped reports a segment no row of which passes the tests.
 func skipped(tests []zoneTest, g *arrow.Segment) bool {
 	for i := range tests {
-		s := g.Stats(tests[i].column)
+		s := g.Bounds(tests[i].column)
 		if s.Min.Null { // no value is known: all are NULL, or it is empty
 			if s.Nulls >= g.Rows() {
 				return true

@@ -32,6 +32,7 @@ type foldText struct {
 	sizes  []int // by key: how many values it has, with NULL
 	groups int
 	sums   [][][]string // by state and group
+	alike  []bool       // by state: it has a value in every row, and its number of values is the last state's
 }
 
 // stateWords says how a state's words are added up.
@@ -87,7 +88,7 @@ func (f *Fold) text(shape inputShape, sizes []int) (string, bool) {
 	if f.prog.fails {
 		t.report()
 	}
-	words := f.words(t.groups)
+	words := f.words(t.groups, shape.plain)
 	return t.kernel(foldEntry, int(unsafe.Sizeof(foldLaunch{})), compiledBlock, foldPerSM(words)), true
 }
 
@@ -95,12 +96,13 @@ func (f *Fold) text(shape inputShape, sizes []int) (string, bool) {
 func (t *foldText) begins() {
 	for _, st := range t.f.states {
 		groups := make([][]string, t.groups)
+		alike := t.plain && t.f.counted(st)
 		for g := range groups {
-			for range st.Agg.stateWords() {
+			for range st.Agg.stateWords() - b2i(alike) {
 				groups[g] = append(groups[g], t.op("mov.b64", 0))
 			}
 		}
-		t.sums = append(t.sums, groups)
+		t.sums, t.alike = append(t.sums, groups), append(t.alike, alike)
 	}
 }
 
@@ -194,13 +196,13 @@ func (t *foldText) adding(st FoldState) func(words []string, p pred) {
 		return func(w []string, p pred) {
 			t.when(p, "add.cc.u64 %s, %s, %s", w[0], w[0], v)
 			t.when(p, "addc.u64 %s, %s, %s", w[1], w[1], high)
-			t.when(p, "add.u64 %s, %s, 1", w[2], w[2])
+			t.count(w[2:], p)
 		}
 	case AggSumFloat:
 		v := t.double(t.one(x), form)
 		return func(w []string, p pred) {
 			t.when(p, "add.rn.f64 %s, %s, %s", w[0], w[0], v)
-			t.when(p, "add.u64 %s, %s, 1", w[1], w[1])
+			t.count(w[1:], p)
 		}
 	}
 	v := t.rank(t.one(x), form)
@@ -210,6 +212,13 @@ func (t *foldText) adding(st FoldState) func(words []string, p pred) {
 	return func(w []string, p pred) {
 		t.when(p, "max.u64 %s, %s, %s", w[0], w[0], v)
 		t.when(p, "mov.b64 %s, 1", w[1])
+	}
+}
+
+// count counts a value, where a state does so itself.
+func (t *foldText) count(w []string, p pred) {
+	if len(w) > 0 {
+		t.when(p, "add.u64 %s, %s, 1", w[0], w[0])
 	}
 }
 
@@ -256,6 +265,14 @@ func (t *foldText) ends(tid, block string) {
 	}
 	t.do("shr.u32 %s, %s, 1", by, by)
 	t.do("@%s bra halve", t.test("setp.ne.u32", by, 0))
+	last := t.sums[len(t.sums)-1]
+	for s, alike := range t.alike {
+		for g := range t.sums[s] {
+			if alike {
+				t.sums[s][g] = append(t.sums[s][g], last[g][0])
+			}
+		}
+	}
 	first := t.test("setp.eq.u32", t.op32("mov.u32", "%laneid"), 0)
 	warp := t.op("mad.lo.u64", block, foldWarps, t.op("shr.u64", tid, 5))
 	for s, st := range t.f.states {
@@ -294,10 +311,14 @@ func (t *foldText) join(kind AggKind, to, a, b []string) {
 	case AggSum:
 		t.do("add.cc.u64 %s, %s, %s", to[0], a[0], b[0])
 		t.do("addc.u64 %s, %s, %s", to[1], a[1], b[1])
-		t.do("add.u64 %s, %s, %s", to[2], a[2], b[2])
+		if len(to) > 2 {
+			t.do("add.u64 %s, %s, %s", to[2], a[2], b[2])
+		}
 	case AggSumFloat:
 		t.do("add.rn.f64 %s, %s, %s", to[0], a[0], b[0])
-		t.do("add.u64 %s, %s, %s", to[1], a[1], b[1])
+		if len(to) > 1 {
+			t.do("add.u64 %s, %s, %s", to[1], a[1], b[1])
+		}
 	default:
 		t.do("max.u64 %s, %s, %s", to[0], a[0], b[0])
 		t.do("or.b64 %s, %s, %s", to[1], a[1], b[1])

@@ -299,25 +299,40 @@ func (d *deviceEval) findKnown(p *Program, cols []Vec) {
 	for i, in := range p.Inputs {
 		d.known[i] = cols[in.Column].Valid == 0
 	}
+	p.known(d.known)
+}
+
+// known goes on from the inputs: which registers have no NULL when these have none.
+func (p *Program) known(known []bool) {
 	for i, c := range p.Consts {
-		d.known[len(p.Inputs)+i] = !c.Null
+		known[len(p.Inputs)+i] = !c.Null
 	}
 	for i := range p.Code {
 		in := &p.Code[i]
-		known := in.Flag&Try == 0
+		is := in.Flag&Try == 0
 		for k, a := range in.Args {
 			if in.Op != OpCase || k&1 == 1 || k == len(in.Args)-1 { // not an arm's mask
-				known = known && d.known[a]
+				is = is && known[a]
 			}
 		}
 		switch in.Op {
 		case OpIsNull, OpDistinct, OpNotDistinct:
-			known = true
+			is = true
 		case OpIn:
-			known = known && !p.Sets[in.Imm].HasNull
+			is = is && !p.Sets[in.Imm].HasNull
 		}
-		d.known[in.Dst] = known
+		known[in.Dst] = is
 	}
+}
+
+// plain reports a register that has no NULL when no input has.
+func (p *Program) plain(r Reg) bool {
+	known := make([]bool, len(p.Types))
+	for i := range p.Inputs {
+		known[i] = true
+	}
+	p.known(known)
+	return known[r]
 }
 
 // rawOf is values as bytes.

@@ -83,13 +83,22 @@ func NewFold(p *Program, cond int, keys []int, states []FoldState, m device.Allo
 }
 
 // words is how many a thread has for so many groups.
-func (f *Fold) words(groups int) int {
+func (f *Fold) words(groups int, plain bool) int {
 	n := 0
 	for _, st := range f.states {
-		n += st.Agg.stateWords()
+		n += st.Agg.stateWords() - b2i(plain && f.counted(st))
 	}
 	return n * groups
 }
+
+// counted reports a sum that has a value in every row of its group when no input
+// is NULL: then the rows are counted once.
+func (f *Fold) counted(st FoldState) bool {
+	sum := st.Agg.Kind == AggSum || st.Agg.Kind == AggSumFloat
+	return sum && st.Filter < 0 && f.p.plain(f.p.Out[st.Arg])
+}
+
+func b2i(b bool) int { return int(b2u(b)) }
 
 func groupsOf(sizes []int) int {
 	n := 1
@@ -197,7 +206,7 @@ func (f *Fold) prepare(s device.Stream, cols []Vec, n int) error {
 		f.dicts, f.sizes = append(f.dicts, v), append(f.sizes, size)
 	}
 	groups := groupsOf(f.sizes)
-	if groups == 0 || groups > foldGroups || f.words(groups) > foldWords {
+	if groups == 0 || groups > foldGroups || f.words(groups, f.shape.plain) > foldWords {
 		return ErrNotFolded
 	}
 	c := maker.Made(f.codeKey(), n, func() *device.Code {
@@ -205,7 +214,7 @@ func (f *Fold) prepare(s device.Stream, cols []Vec, n int) error {
 		if !ok {
 			return nil
 		}
-		perSM := foldPerSM(f.words(groups))
+		perSM := foldPerSM(f.words(groups, f.shape.plain))
 		return &device.Code{Module: &device.Module{Name: foldEntry, PTX: text}, Entry: foldEntry, Block: compiledBlock,
 			Items: compiledRows * compiledBlock, PerSM: perSM, MaxGrid: perSM * foldSMs}
 	})

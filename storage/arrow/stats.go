@@ -32,8 +32,14 @@ type columnStats struct {
 	distinct sketch
 }
 
+// Bounds are Stats less the number of distinct values, which takes microseconds
+// to tell: a scan asks every segment, several times.
+func (s *Segment) Bounds(i int) ColumnStats { return s.statsOf(i, false) }
+
 // Stats are the statistics of column i of the segment.
-func (s *Segment) Stats(i int) ColumnStats {
+func (s *Segment) Stats(i int) ColumnStats { return s.statsOf(i, true) }
+
+func (s *Segment) statsOf(i int, distinct bool) ColumnStats {
 	if i >= len(s.stats) {
 		c := s.table.added(i)
 		d := c.Datum(0)
@@ -49,7 +55,11 @@ func (s *Segment) Stats(i int) ColumnStats {
 		null := sqltype.NullOf(s.Column(i).Type)
 		return ColumnStats{Min: null, Max: null, Nulls: c.nulls}
 	}
-	return ColumnStats{Min: c.min, Max: c.max, Nulls: c.nulls, Distinct: c.distinct.estimate()}
+	out := ColumnStats{Min: c.min, Max: c.max, Nulls: c.nulls}
+	if distinct {
+		out.Distinct = c.distinct.estimate()
+	}
+	return out
 }
 
 // Stats are the statistics of column i over all segments.
