@@ -88,7 +88,7 @@ func (t *aggTable) mergePiece(s device.Stream, m *merging, lo, hi int, rows devi
 			continue
 		}
 		from := m.from.states[i].Ptr() + device.Ptr(lo*a.Bytes())
-		if err := a.Merge(s, t.states[i].Ptr(), from, rows, ids, t.len(), n, t.heap); err != nil {
+		if err := a.Merge(s, t.states[i].Ptr(), from, rows, ids, n, t.heap); err != nil {
 			return err
 		}
 	}

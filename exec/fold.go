@@ -148,7 +148,7 @@ func (f *folding) add(keys []kernels.Vec, n int, states []device.Ptr, rows devic
 		return err
 	}
 	for i, from := range states {
-		if err := t.spec.states[i].agg.Merge(s, t.states[i].Ptr(), from, rows, ids, t.len(), n, t.heap); err != nil {
+		if err := t.spec.states[i].agg.Merge(s, t.states[i].Ptr(), from, rows, ids, n, t.heap); err != nil {
 			return err
 		}
 	}

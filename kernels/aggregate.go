@@ -90,8 +90,13 @@ func (a Agg) Update(s device.Stream, state device.Ptr, in AggInput, n int) error
 }
 
 // Merge adds n states at from, those that rows names (0: as they come), to those
-// of their groups ids, numbers below groups.
-func (a Agg) Merge(s device.Stream, state, from, rows, ids device.Ptr, groups, n int, heap *Heap) error {
+// of their groups ids.
+func (a Agg) Merge(s device.Stream, state, from, rows, ids device.Ptr, n int, heap *Heap) error {
+	return a.MergeFew(s, state, from, rows, ids, 0, n, heap)
+}
+
+// MergeFew is Merge where so many groups are known to be all; 0: they may be any.
+func (a Agg) MergeFew(s device.Stream, state, from, rows, ids device.Ptr, groups, n int, heap *Heap) error {
 	var fail error
 	err := device.Launch(s, aggMerge, n, aggArgs{AggInput: AggInput{IDs: ids, Groups: groups, Heap: heap}, State: state, From: from, Rows: rows, Op: a.Kind, Phys: a.Phys, Fail: &fail})
 	if err == nil {

@@ -306,7 +306,7 @@ func (f *Fold) Flush(s device.Stream, give func(keys []Vec, n int, states []devi
 		return 0, err
 	}
 	for i, st := range f.states {
-		if err := st.Agg.Merge(s, states[i], device.Ptr(f.args.States[i]), 0, ids, groups, groups*f.warps, nil); err != nil {
+		if err := st.Agg.MergeFew(s, states[i], device.Ptr(f.args.States[i]), 0, ids, groups, groups*f.warps, nil); err != nil {
 			return 0, err
 		}
 	}

@@ -84,7 +84,7 @@ func foldOnce(m *memory, keyed, nulls bool, n int) {
 				ids = m.room(4 * groups)
 				m.ok(numbers32(m, ids, groups))
 			}
-			m.ok(st.Agg.Merge(m.s, states[i].Ptr(), from[i], rows, ids, groups, groups, nil))
+			m.ok(st.Agg.Merge(m.s, states[i].Ptr(), from[i], rows, ids, groups, nil))
 		}
 		sums, counts := download[sumState](m, states[0].Ptr(), groups), download[uint64](m, states[3].Ptr(), groups)
 		all := download[uint64](m, states[4].Ptr(), groups)

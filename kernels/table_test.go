@@ -210,7 +210,7 @@ func TestAggregatesEverywhere(t *testing.T) {
 					for i := range from {
 						from[i], to[i] = uint32(groups-1-i), uint32(i)
 					}
-					m.ok(r.agg.Merge(m.s, state, other, upload(m, from), upload(m, to), groups, groups, nil))
+					m.ok(r.agg.Merge(m.s, state, other, upload(m, from), upload(m, to), groups, nil))
 					w := r.final.Type.Phys().Width()
 					out := Vec{Data: m.room(w * groups), Valid: m.room(BitmapBytes(groups))}
 					m.ok(r.agg.Final(m.s, state, r.final, groups, out))
