@@ -49,6 +49,7 @@ func TestEveryScalarFunctionHasCode(t *testing.T) {
 		check()
 		for _, a := range signatureTypes {
 			check(a)
+			check(a, a, a, a)
 			for _, b := range signatureTypes {
 				check(a, b)
 				check(a, b, b)
