@@ -26,6 +26,7 @@ type Segment struct {
 	births   atomic.Pointer[words]
 	pending  atomic.Int64  // rows with an uncommitted birth
 	undone   atomic.Int64  // rows whose birth was rolled back
+	cut      atomic.Bool   // rows were taken off the end: counts of births do not speak of who saw them
 	maxBirth atomic.Uint64 // the latest committed birth
 
 	// Deaths: words for deathBlock rows each, made when the first of them dies.
@@ -152,7 +153,7 @@ func (s *Segment) VisibleBits(p Snap, lo, hi int, bitmap []uint64) int {
 // none was taken back. It may say no where each row would be seen.
 func (s *Segment) SeenWhole(p *Snap) bool {
 	all, _ := s.bornAtOnce(p)
-	return all && s.dead.Load() == 0 && s.undone.Load() == 0
+	return all && s.dead.Load() == 0 && s.undone.Load() == 0 && !s.cut.Load()
 }
 
 // bornAtOnce settles births for the whole segment where that can be done
@@ -163,9 +164,9 @@ func (s *Segment) bornAtOnce(p *Snap) (all, none bool) {
 			return p.sees(b), !p.sees(b)
 		}
 	}
-	// pending is raised before rows are published and lowered after maxBirth
-	// was raised, so these two reads are enough.
-	if s.pending.Load() == 0 && s.undone.Load() == 0 && s.maxBirth.Load() <= p.Version {
+	// pending is raised before rows are published and lowered after maxBirth,
+	// undone or cut were raised, so these reads are enough.
+	if s.pending.Load() == 0 && s.undone.Load() == 0 && !s.cut.Load() && s.maxBirth.Load() <= p.Version {
 		return true, false
 	}
 	return false, false

@@ -104,6 +104,7 @@ func (t *Table) Undo(p Span) {
 	n := int64(p.Hi - p.Lo)
 	switch b := s.births.Load(); {
 	case s.Rows() == p.Hi:
+		s.cut.Store(true) // readers may have counted the rows
 		s.rows.Store(int64(p.Lo))
 	case b != nil:
 		for i := p.Lo; i < p.Hi; i++ {

@@ -158,6 +158,33 @@ func TestBulkLoadIsEncoded(t *testing.T) {
 	}
 }
 
+// TestUndoneRowsAreNotSeen: by a reader that has counted them before.
+func TestUndoneRowsAreNotSeen(t *testing.T) {
+	d := devicetest.CPU(t)
+	tab := NewTable(d, []sqltype.Type{sqltype.Int32}, TableOptions{})
+	defer tab.Close()
+	add := func(stamp uint64) Span {
+		b, err := FromDatums(d, tab.Types(), [][]sqltype.Datum{{sqltype.NewInt32(1)}, {sqltype.NewInt32(2)}})
+		require.NoError(t, err)
+		defer b.Release()
+		span, err := tab.Append(&b.Batch, stamp)
+		require.NoError(t, err)
+		return span
+	}
+	tab.Commit(add(Uncommitted), 2)
+	span := add(Uncommitted + 1<<StatementBits)
+	snap := tab.Snap(2, 0)
+	s := snap.Segments[0]
+	counted := s.Rows()
+	require.Equal(t, 4, counted)
+	tab.Undo(span)
+	bits := make([]uint64, 1)
+	require.Equal(t, 2, s.VisibleBits(snap, 0, counted, bits))
+	require.Equal(t, uint64(0b11), bits[0])
+	tab.Commit(add(Uncommitted+2<<StatementBits), 3)
+	require.Equal(t, 2, s.VisibleBits(snap, 0, counted, bits), "what took their room is of another version")
+}
+
 func TestStats(t *testing.T) {
 	d := devicetest.CPU(t)
 	tab := NewTable(d, []sqltype.Type{sqltype.Int32, sqltype.Float64, sqltype.Varchar}, TableOptions{SegmentRows: 4096})
