@@ -251,10 +251,20 @@ func (t *table) spansOf(rows []int64) (spans []arrow.Span) {
 // Check verifies the indexes of all tables that the transaction sees, for tests.
 func (x *Tx) Check() error {
 	for _, e := range x.version.tables {
-		for _, i := range e.data.list() {
-			if err := i.check(); err != nil {
-				return fmt.Errorf("index %s: %w", i.name, err)
-			}
+		if err := e.data.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check holds what keeps an index that is dropped from going meanwhile.
+func (t *table) check() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, x := range t.list() {
+		if err := x.check(); err != nil {
+			return fmt.Errorf("index %s: %w", x.name, err)
 		}
 	}
 	return nil
