@@ -45,7 +45,7 @@ func TestPanicIsAnError(t *testing.T) {
 }
 
 func TestAllocReuses(t *testing.T) {
-	d := device.NewCPU(device.CPUOptions{KeepBytes: 4 << 20})
+	d := device.NewCPU(device.CPUOptions{KeepBytes: 8 << 20})
 	for _, n := range []int{1, 64, 65, 256, 257, 1000, 64 << 10, 64<<10 + 1, 1 << 20, 3<<20 + 5} {
 		a, err := d.Alloc(n)
 		require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestAllocReuses(t *testing.T) {
 		require.Equal(t, p, b.Ptr(), "%d bytes", n)
 		b.Release()
 	}
-	big, err := d.Alloc(8 << 20)
+	big, err := d.Alloc(16 << 20)
 	require.NoError(t, err)
 	big.Release() // more than is kept
 	require.NoError(t, d.Close())

@@ -8,12 +8,14 @@ import (
 // heap is the CPU device's memory: blocks of size classes, from the system.
 //
 //	up to 64 KiB   cut from chunks of 1 MiB, which stay until the end
-//	above          mapped one by one; when released, kept up to a bound, then
-//	               given back to the system
+//	above          mapped one by one; when released, kept up to a bound, beyond
+//	               which a goroutine gives them back to the system
 //
 // There are four classes for each doubling, so at most a fifth of a block is
 // slack. Fresh pages cost more than most steps do (some 0.25 µs a KiB), which
-// is why released blocks are kept at all.
+// is why released blocks are kept at all. Giving pages back costs a tenth of that,
+// which for the tables of a large query is longer than one that was cancelled may
+// make its user wait.
 type heap struct {
 	mu     sync.Mutex
 	free   [classes][]Ptr
@@ -23,8 +25,17 @@ type heap struct {
 	blocks map[Ptr]int // mapped blocks, in use and kept, with their sizes
 	kept   int64       // bytes of kept mapped blocks
 	keep   int64       // their bound
+	going  []pages     // that are in nothing else, and go back to the system
+	giving bool        // a goroutine gives back what is going
+	given  sync.WaitGroup
 
 	count, bytes int64 // in use
+}
+
+// pages are memory from the system.
+type pages struct {
+	at   Ptr
+	size int
 }
 
 const (
@@ -89,11 +100,11 @@ func (h *heap) block(c, size int) (Ptr, error) {
 	return p, nil
 }
 
-// fromSystem maps pages. When the system has none, what is kept is given back
-// and it is asked once more.
+// fromSystem maps pages. When the system has none, what is kept or going is given
+// back and it is asked once more.
 func (h *heap) fromSystem(size int) (Ptr, error) {
 	p, err := mapPages(size)
-	if err != nil && h.kept > 0 {
+	if err != nil && (h.kept > 0 || len(h.going) > 0) {
 		h.giveBack()
 		p, err = mapPages(size)
 	}
@@ -103,8 +114,12 @@ func (h *heap) fromSystem(size int) (Ptr, error) {
 	return p, nil
 }
 
-// giveBack unmaps the blocks that are kept.
+// giveBack unmaps the blocks that are kept or going.
 func (h *heap) giveBack() {
+	for _, g := range h.going {
+		unmapPages(g.at, g.size)
+	}
+	h.going = nil
 	for c, free := range h.free {
 		if len(free) == 0 || h.blocks[free[0]] == 0 {
 			continue // none, or a class that is cut from chunks
@@ -133,12 +148,33 @@ func (h *heap) put(p Ptr, n int) {
 	if size > smallMax {
 		if h.kept+int64(size) > h.keep {
 			delete(h.blocks, p)
-			unmapPages(p, size)
+			h.going = append(h.going, pages{p, size})
+			if !h.giving {
+				h.giving = true
+				h.given.Go(h.give)
+			}
 			return
 		}
 		h.kept += int64(size)
 	}
 	h.free[c] = append(h.free[c], p)
+}
+
+// give unmaps what is going, and what comes to it meanwhile.
+func (h *heap) give() {
+	for {
+		h.mu.Lock()
+		going := h.going
+		h.going = nil
+		h.giving = len(going) > 0
+		h.mu.Unlock()
+		if len(going) == 0 {
+			return
+		}
+		for _, g := range going {
+			unmapPages(g.at, g.size)
+		}
+	}
 }
 
 func (h *heap) inUse() (buffers, bytes int64) {
@@ -149,6 +185,7 @@ func (h *heap) inUse() (buffers, bytes int64) {
 
 // unmap gives everything back. Nothing may use the memory any more.
 func (h *heap) unmap() {
+	h.given.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for p, size := range h.blocks {

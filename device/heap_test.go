@@ -1,6 +1,7 @@
 package device
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,4 +36,29 @@ func TestGiveBack(t *testing.T) {
 	h.giveBack()
 	require.Len(t, h.blocks, 3)
 	require.Zero(t, h.kept)
+}
+
+// TestGoing: what is beyond the bound goes back while others take and put.
+func TestGoing(t *testing.T) {
+	h := &heap{keep: 1 << 20, blocks: map[Ptr]int{}}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 100 {
+				p, err := h.take(3 << 20)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				View[byte](p, 3<<20)[1<<20] = 1
+				h.put(p, 3<<20)
+			}
+		})
+	}
+	wg.Wait()
+	h.given.Wait()
+	require.Empty(t, h.blocks)
+	require.Empty(t, h.going)
+	require.False(t, h.giving)
+	h.unmap()
 }
