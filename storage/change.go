@@ -180,26 +180,43 @@ func (s *Statement) Update(ctx context.Context, _ device.Stream, t *catalog.Tabl
 	}
 	mark := s.tx.tx.Mark()
 	gone, err := s.remove(ctx, d, t, rows)
-	if err == nil && len(gone) > 0 {
-		if len(gone) < b.Rows {
-			var kept *arrow.Kept
-			if kept, err = arrow.Keep(s.tx.store.memory, b, gone); err == nil {
-				defer kept.Release()
-				b = &kept.Batch
-			}
-		}
+	by := make([]int64, 0, len(gone))
+	for piece := range slices.Chunk(gone, replacedRows) {
 		if err == nil {
-			var span arrow.Span
-			if span, err = s.append(ctx, d, t, b); err == nil {
-				s.noteRemoved(d, t, picked(rows, gone), rowsOf(span))
-			}
+			by, err = s.replace(ctx, d, t, b, piece, by)
 		}
 	}
 	if err != nil {
 		s.tx.tx.UndoTo(mark)
 		return 0, err
 	}
+	if len(gone) > 0 {
+		s.noteRemoved(d, t, picked(rows, gone), by)
+	}
 	return int64(len(gone)), nil
+}
+
+// replacedRows is how many rows are copied without a look at the context.
+const replacedRows = 1 << 16
+
+// replace appends the rows at some places of b, and their ids to by.
+func (s *Statement) replace(ctx context.Context, d *table, t *catalog.Table, b *arrow.Batch, at []int, by []int64) ([]int64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(at) < b.Rows {
+		kept, err := arrow.Keep(s.tx.store.memory, b, at)
+		if err != nil {
+			return nil, err
+		}
+		defer kept.Release()
+		b = &kept.Batch
+	}
+	span, err := s.append(ctx, d, t, b)
+	if err != nil {
+		return nil, err
+	}
+	return append(by, rowsOf(span)...), nil
 }
 
 // inserted is rows that a transaction appended.
