@@ -98,7 +98,7 @@ var overlapping = FuncRow(func(c *Call, i int) (bool, error) {
 	a, b := min(v[0], v[1]), max(v[0], v[1])
 	d, e := min(v[2], v[3]), max(v[2], v[3])
 	if a > d || a == d && b > e {
-		a, b, d, e = d, e, a, b
+		a, b, d = d, e, a
 	}
 	return a == d || d < b, nil
 })

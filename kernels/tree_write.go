@@ -1,6 +1,10 @@
 package kernels
 
-import "github.com/gpusql/gpusql/device"
+import (
+	"unsafe"
+
+	"github.com/gpusql/gpusql/device"
+)
 
 // TreeKeys are the changes of a batch as they came, and the order that is made of
 // them: Index has numbers of changes, 0 stands for the order that they have.
@@ -60,7 +64,7 @@ type treeGroup struct {
 	Sum    uint32 // entries before it
 }
 
-const treeGroupBytes = 32
+const treeGroupBytes = int(unsafe.Sizeof(treeGroup{}))
 
 // TreeTotals are sums over a batch.
 //
