@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	goarrow "github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/sqltype"
@@ -137,6 +139,24 @@ func copySchema(t *catalog.Table, names []parser.Ident) (sqltype.Schema, error) 
 	return schema, nil
 }
 
+// pieceRows is how many rows are written without a look at the context.
+const pieceRows = 8192
+
+func writePieces(ctx context.Context, w arrow.RecordWriter, rec goarrow.RecordBatch) error {
+	for lo := int64(0); lo < rec.NumRows(); lo += pieceRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		piece := rec.NewSlice(lo, min(lo+pieceRows, rec.NumRows()))
+		err := w.Write(piece)
+		piece.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // copyTo writes a query's rows to a file, which appears when it is whole.
 func (c *Conn) copyTo(ctx context.Context, s *parser.Copy, options map[string]sqltype.Datum, text string) (*Rows, error) {
 	q := s.Query
@@ -160,7 +180,7 @@ func (c *Conn) copyTo(ctx context.Context, s *parser.Copy, options map[string]sq
 	var n int64
 	for err == nil && reader.Next() {
 		n += reader.RecordBatch().NumRows()
-		err = w.Write(reader.RecordBatch())
+		err = writePieces(ctx, w, reader.RecordBatch())
 	}
 	if err == nil {
 		err = reader.Err()
