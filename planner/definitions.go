@@ -4,8 +4,8 @@ import "fmt"
 
 // ownNumbers gives every With a number of its own: a subquery that may be unknown
 // is computed twice, each time with other bindings in its definitions, and
-// execution knows definitions by number. names are the numbers of the definitions in sight, by those that the
-// plan has for them; used are all that were given.
+// execution knows definitions by number. names are the numbers of the definitions
+// in sight, by those that the plan has for them; used are all that were given.
 func (o *optimizer) ownNumbers(n Node, names map[int]int, used map[int]bool) Node {
 	switch x := n.(type) {
 	case *CTEScan:

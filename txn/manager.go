@@ -273,7 +273,8 @@ func (m *Manager) Clock() uint64 {
 	return m.clock
 }
 
-// RetireAt has the sweeper run f when no transaction reads below version. Only a Change's Commit may call it, with the version it got.
+// RetireAt has the sweeper run f when no transaction reads below version. Only a
+// Change's Commit may call it, with the version it got.
 func (t *Tx) RetireAt(version uint64, f func()) {
 	m := t.m // m.mu is held
 	m.retired = append(m.retired, retired{version, f})
