@@ -180,7 +180,7 @@ func (b *building) unique(ctx context.Context, t *Tx, def *catalog.Table) error 
 	if err != nil {
 		return err
 	}
-	defer a.done()
+	defer a.done(b.data)
 	return a.runs(b.data, func(rows []int64) error {
 		switch id, one, two := s.living(b.data, rows); {
 		case one == alive && two == alive:

@@ -286,8 +286,13 @@ func (c *deleted) Undo() {
 
 // fadingPart is the part of a table's rows that may be dead and in its indexes:
 // a batch that deletes one entry of a leaf costs as much as one that deletes
-// several, so that waiting for more makes each of them cheaper.
-const fadingPart = 16
+// several, so that waiting for more makes each of them cheaper. fadingWalks is how
+// often readers may meet each of them before that: then walking over them has
+// cost what sweeping them does, as where one key's row is changed all the time.
+const (
+	fadingPart  = 16
+	fadingWalks = 8
+)
 
 // forgetRows is how many rows' entries go while nobody else may change the table.
 const forgetRows = 1 << 14
@@ -300,10 +305,38 @@ func (t *table) forget(rows []int64, horizon uint64) {
 		total += s.Rows()
 	}
 	t.fading = append(t.fading, rows...)
-	if len(t.fading)*fadingPart < total {
+	t.faded.Store(int64(len(t.fading)))
+	if len(t.fading)*fadingPart >= total || t.tired() {
+		t.sweep(horizon)
+	}
+}
+
+// tired reports that readers have met rows that no one can see often enough.
+func (t *table) tired() bool {
+	n := t.faded.Load()
+	return n > 0 && t.walked.Load() >= n*fadingWalks
+}
+
+// met notes that a reader met entries of rows that it does not see. The reader
+// that has met the last of too many has them swept.
+func (t *table) met(unseen int) {
+	if unseen == 0 {
 		return
 	}
-	rows, t.fading = t.fading, nil
+	before := t.tired()
+	t.walked.Add(int64(unseen))
+	if !before && t.tired() {
+		m := t.store.manager
+		m.Retire(func() { t.sweep(m.Horizon()) })
+	}
+}
+
+// sweep does what forget is for.
+func (t *table) sweep(horizon uint64) {
+	rows := t.fading
+	t.fading = nil
+	t.faded.Store(0)
+	t.walked.Store(0)
 	slices.Sort(rows) // neighbours in memory, and one span
 	for part := range slices.Chunk(rows, forgetRows) {
 		t.mu.Lock()

@@ -20,7 +20,7 @@ func (s *Statement) Count(ctx context.Context, _ device.Stream, t *catalog.Table
 	if err != nil {
 		return 0, err
 	}
-	defer a.done()
+	defer a.done(d)
 	snap := d.rows.Snap(s.snap.Version, s.snap.Own)
 	total := int64(0)
 	for i := range ranges {
@@ -31,7 +31,7 @@ func (s *Statement) Count(ctx context.Context, _ device.Stream, t *catalog.Table
 		} else {
 			err = a.scan(iv, index.Order{}, func(rows []int64) (bool, error) {
 				for _, id := range rows {
-					if sees(&snap, id) {
+					if a.sees(&snap, id) {
 						n++
 					}
 				}

@@ -245,7 +245,7 @@ func (s *Statement) lookup(ctx context.Context, d *table, x *tableIndex, key []s
 	if err != nil {
 		return gone, err
 	}
-	defer a.done()
+	defer a.done(d)
 	best := gone
 	r := index.Range{Prefix: key}
 	err = a.scan(x.codec.Interval(&r), index.Order{}, func(ids []int64) (bool, error) {
@@ -256,6 +256,8 @@ func (s *Statement) lookup(ctx context.Context, d *table, x *tableIndex, key []s
 				return false, nil
 			case contested:
 				best = contested
+			case gone:
+				a.unseen++
 			}
 		}
 		return true, nil

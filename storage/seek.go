@@ -20,6 +20,7 @@ type asker struct {
 	answer *index.Answer
 	last   *device.Buffer // the key where a scan goes on
 	snap   index.Snapshot
+	unseen int // entries met whose rows the snapshot does not see
 
 	offsets []uint64
 	rows    []int64
@@ -63,10 +64,11 @@ func (x *tableIndex) asker() (*asker, error) {
 	return &asker{x: x, stream: &device.Watched{Stream: s}, lo: index.NewBatch(m, f), hi: index.NewBatch(m, f), answer: index.NewAnswer(m)}, nil
 }
 
-// done ends the snapshot and keeps the asker for others.
-func (a *asker) done() {
+// done ends the snapshot of an index of d and keeps the asker for others.
+func (a *asker) done(d *table) {
+	d.met(a.unseen)
 	a.snap.Release()
-	a.snap, a.stream.Ask = nil, nil
+	a.snap, a.stream.Ask, a.unseen = nil, nil, 0
 	a.x.askers.Lock()
 	defer a.x.askers.Unlock()
 	if len(a.x.idle) < idleAskers && cap(a.rows) <= idleRows && cap(a.offsets) <= idleRows {
@@ -221,7 +223,7 @@ func (s *Statement) Seek(ctx context.Context, _ device.Stream, t *catalog.Table,
 	if err != nil {
 		return rows, err
 	}
-	defer a.done()
+	defer a.done(d)
 	snap := d.rows.Snap(s.snap.Version, s.snap.Own)
 	for i := 0; i < len(ranges); {
 		n := x.points(ranges[i:])
@@ -288,7 +290,7 @@ func (a *asker) seekPoints(snap *arrow.Snap, ranges []index.Range, rows []int64)
 			if r.Reverse {
 				id = found[len(found)-1-j]
 			}
-			if sees(snap, id) {
+			if a.sees(snap, id) {
 				rows = append(rows, id)
 			}
 			if r.Limit > 0 && int64(len(rows)-from) == r.Limit {
@@ -308,7 +310,7 @@ func (a *asker) seekRange(ctx context.Context, snap *arrow.Snap, r *index.Range,
 	left := r.Limit
 	err := a.scan(a.x.codec.Interval(r), o, func(ids []int64) (bool, error) {
 		for _, id := range ids {
-			if !sees(snap, id) {
+			if !a.sees(snap, id) {
 				continue
 			}
 			rows = append(rows, id)
@@ -321,10 +323,14 @@ func (a *asker) seekRange(ctx context.Context, snap *arrow.Snap, r *index.Range,
 	return rows, err
 }
 
-func sees(p *arrow.Snap, row int64) bool {
+// sees reports whether a snapshot sees a row whose entry was met.
+func (a *asker) sees(p *arrow.Snap, row int64) bool {
 	id, i := arrow.SplitRowID(row)
-	g := p.Segment(id)
-	return g != nil && g.Sees(p, i)
+	if g := p.Segment(id); g != nil && g.Sees(p, i) {
+		return true
+	}
+	a.unseen++
+	return false
 }
 
 // Probe looks up rows 0 to n of keys, columns for the first of the index, and
@@ -338,7 +344,7 @@ func (s *Statement) Probe(ctx context.Context, _ device.Stream, t *catalog.Table
 	if err != nil {
 		return probe, rows, err
 	}
-	defer a.done()
+	defer a.done(d)
 	nulls, err := a.probe(keys, n)
 	if err != nil {
 		return probe, rows, err
@@ -349,7 +355,7 @@ func (s *Statement) Probe(ctx context.Context, _ device.Stream, t *catalog.Table
 			continue
 		}
 		for _, id := range a.of(i) {
-			if sees(&snap, id) {
+			if a.sees(&snap, id) {
 				probe, rows = append(probe, uint32(i)), append(rows, id)
 			}
 		}

@@ -15,8 +15,10 @@ import (
 type table struct {
 	store   *Store
 	rows    *arrow.Table
-	mu      sync.Mutex // held by whoever changes rows together with entries
-	fading  []int64    // rows that no one can see, with entries; the sweeper's
+	mu      sync.Mutex   // held by whoever changes rows together with entries
+	fading  []int64      // rows that no one can see, with entries; the sweeper's
+	faded   atomic.Int64 // how many
+	walked  atomic.Int64 // entries of unseen rows that were met since a sweep
 	indexes atomic.Pointer[[]*tableIndex]
 	cached  atomic.Pointer[cachedStats]
 	since   atomic.Uint64 // the version that it was made with; 0: not committed

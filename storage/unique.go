@@ -60,7 +60,7 @@ func (s *Statement) enterOne(ctx context.Context, d *table, t *catalog.Table, x 
 	if err != nil {
 		return err
 	}
-	defer a.done()
+	defer a.done(d)
 	return a.shared(d, e, nulls, func(rows []int64) error {
 		switch id, one, two := s.living(d, rows); {
 		case one == alive && two == alive:
@@ -68,6 +68,7 @@ func (s *Statement) enterOne(ctx context.Context, d *table, t *catalog.Table, x 
 		case one != gone && two != gone:
 			return errConflict(t)
 		}
+		a.unseen += len(rows) - 1
 		return nil
 	})
 }
