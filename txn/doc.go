@@ -7,6 +7,7 @@
 //
 //	RetireAt(version, f): f runs when no transaction reads below version ┐
 //	Retire(f): f runs when the transactions of now have ended            ┴─▶ the sweeper
+//	Alone(f):  f runs with a transaction while there is no other         ──▶ a goroutine of its own
 //
 // Invariants:
 //
@@ -21,4 +22,6 @@
 //     the manager's own: whoever ends a transaction does not wait for it, a
 //     cancelled query least of all. Settle waits.
 //  6. A transaction belongs to one goroutine at a time.
+//  7. Work that is alone waits for all others to end and never ends one; those
+//     that want to begin wait for it, and then it for eight times as long.
 package txn

@@ -12,6 +12,8 @@ import (
 // Manager gives out versions and snapshots.
 type Manager struct {
 	mu      sync.Mutex // of what follows; held while a commit stamps
+	begins  *sync.Cond // told when work that was alone has ended
+	alone   alone
 	clock   uint64
 	nextID  uint64
 	first   *Tx // the running transactions, oldest first
@@ -49,7 +51,9 @@ var ErrDone = errors.New("txn: the transaction has ended")
 
 // NewManager starts a clock at version 1.
 func NewManager() *Manager {
-	return &Manager{clock: 1, marks: []mark{{1, time.Now().UnixMicro()}}}
+	m := &Manager{clock: 1, marks: []mark{{1, time.Now().UnixMicro()}}, alone: alone{empty: make(chan struct{}, 1)}}
+	m.begins = sync.NewCond(&m.mu)
+	return m
 }
 
 // Change is something that a transaction did. Commit makes it part of a
@@ -79,7 +83,17 @@ func (m *Manager) Begin() *Tx { return m.BeginWith(func() {}) }
 func (m *Manager) BeginWith(read func()) *Tx {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for m.alone.busy {
+		m.alone.waiting++
+		m.begins.Wait()
+		m.alone.waiting--
+	}
 	read()
+	return m.begin()
+}
+
+// begin puts a new transaction in the list. m.mu is held.
+func (m *Manager) begin() *Tx {
 	m.nextID++
 	t := &Tx{m: m, id: m.nextID, version: m.clock, prev: m.last}
 	if m.last != nil {
@@ -170,6 +184,9 @@ func (t *Tx) end() {
 		m.last = t.prev
 	}
 	m.sweep()
+	if m.first == nil && len(m.alone.work) > 0 {
+		m.tellEmpty()
+	}
 }
 
 // sweep gives the sweeper what is retired at or below the horizon, and what waits

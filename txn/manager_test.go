@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -150,4 +151,48 @@ func TestManyTransactions(t *testing.T) {
 	settle(t, m)
 	require.Zero(t, live)
 	require.Equal(t, uint64(601), m.Horizon())
+}
+
+// Work that is alone waits for who runs, has others wait, and leaves room between.
+func TestAlone(t *testing.T) {
+	m := txn.NewManager()
+	defer m.Close()
+	running := m.Begin()
+	began, goOn := make(chan *txn.Tx), make(chan struct{})
+	for range 2 {
+		m.Alone(func(x *txn.Tx) {
+			began <- x
+			<-goOn
+		})
+	}
+	select {
+	case <-began:
+		t.Fatal("another transaction runs")
+	case <-time.After(10 * time.Millisecond):
+	}
+	running.Rollback()
+	<-began
+	other := make(chan *txn.Tx)
+	go func() { other <- m.Begin() }()
+	select {
+	case <-other:
+		t.Fatal("begun beside work that is alone")
+	case <-time.After(10 * time.Millisecond):
+	}
+	goOn <- struct{}{}
+	x := <-other // before the second work
+	x.Rollback()
+	<-began
+	goOn <- struct{}{}
+}
+
+// Closing does not begin what waits, and waits for what has begun.
+func TestCloseWithWorkAlone(t *testing.T) {
+	m := txn.NewManager()
+	x := m.Begin()
+	m.Alone(func(*txn.Tx) { t.Error("begun after Close") })
+	m.Close()
+	x.Rollback()
+	m.Alone(func(*txn.Tx) { t.Error("begun after Close") })
+	m.Close()
 }
