@@ -351,6 +351,9 @@ func (t *table) sweep(horizon uint64) {
 	t.mu.Lock()
 	gone := t.rows.DropDead(horizon)
 	t.mu.Unlock()
+	if t.firstThin() != nil {
+		t.gather()
+	}
 	if len(gone) == 0 {
 		return
 	}

@@ -27,6 +27,8 @@
 //  9. At the end of a statement every foreign key of a row that it added names a
 //     row that is alive, and no row that is alive needs a key that it removed.
 //     Rows that a key asks to be changed are the caller's to change, before that.
+//  10. A row keeps its id while a transaction runs. Between two, rows of segments of
+//     which seven in eight are dead move to the table's end, and the segments go.
 //
 // A database lives in memory so far. The log and the segments on disk will
 // stand beside the Store: a commit's changes are a list (txn.Change), and

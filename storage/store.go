@@ -78,6 +78,7 @@ func (s *Store) Settle(ctx context.Context) error { return s.manager.Settle(ctx)
 
 // Close gives all memory back. No transaction may be running.
 func (s *Store) Close() error {
+	s.manager.Close()
 	err := s.Settle(context.Background())
 	s.mu.Lock()
 	all := s.tables

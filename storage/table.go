@@ -19,6 +19,7 @@ type table struct {
 	fading  []int64      // rows that no one can see, with entries; the sweeper's
 	faded   atomic.Int64 // how many
 	walked  atomic.Int64 // entries of unseen rows that were met since a sweep
+	gathers atomic.Bool  // the rows of thin segments wait to be moved
 	indexes atomic.Pointer[[]*tableIndex]
 	cached  atomic.Pointer[cachedStats]
 	since   atomic.Uint64 // the version that it was made with; 0: not committed
