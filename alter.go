@@ -175,9 +175,10 @@ func (c *Conn) alterColumn(ctx context.Context, tx *storage.Tx, t *catalog.Table
 	}
 }
 
+// hasKey reports that the entries of an index have column i.
 func hasKey(t *catalog.Table, i int) bool {
 	return slices.ContainsFunc(t.Indexes, func(x *catalog.Index) bool {
-		return slices.ContainsFunc(x.Keys, func(k catalog.IndexKey) bool { return k.Column == i })
+		return slices.Contains(x.Include, i) || slices.ContainsFunc(x.Keys, func(k catalog.IndexKey) bool { return k.Column == i })
 	})
 }
 

@@ -53,9 +53,8 @@ type Index struct {
 	Unique  bool
 	Primary bool
 	Keys    []IndexKey
-	// Include are further columns that were named to be read with the keys,
-	// offsets into Table.Columns. Reading goes by row id to the table's columns,
-	// in memory as the index is.
+	// Include are further columns whose values the entries have beside the keys,
+	// offsets into Table.Columns. A GPU's index has them in name only.
 	Include []int
 }
 

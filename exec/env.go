@@ -73,17 +73,16 @@ type Data interface {
 	// AsOf is the tables as they were at a version or a time in
 	// microseconds since 1970 UTC, for reading. What is kept no more is an error.
 	AsOf(at int64, by Moment) (Data, error)
-	// Seek appends to rows the ids of the rows whose keys in index ix lie in
-	// each range, one range after the other, in key order (backwards with
-	// Reverse), of each at most its Limit when that is > 0. Only rows that the
-	// statement sees are given.
-	Seek(ctx context.Context, s device.Stream, t *catalog.Table, ix *catalog.Index, r []Range, rows []int64) ([]int64, error)
+	// Seek appends to found the rows whose keys in index ix lie in each range, one
+	// range after the other, in key order (backwards with Reverse), of each at
+	// most its Limit when that is > 0. Only rows that the statement sees are given.
+	Seek(ctx context.Context, s device.Stream, t *catalog.Table, ix *catalog.Index, r []Range, found *index.Found) error
 	// Count is how many rows Seek would give for one range.
 	Count(ctx context.Context, s device.Stream, t *catalog.Table, ix *catalog.Index, r []Range) (int64, error)
 	// Probe looks up each of the n rows of keys, one column for each of the
-	// first len(keys) columns of ix, and appends to probe and rows, for each
-	// match, the key's number and the id of the row. A NULL key has none.
-	Probe(ctx context.Context, s device.Stream, t *catalog.Table, ix *catalog.Index, keys []arrow.Column, n int, probe []uint32, rows []int64) ([]uint32, []int64, error)
+	// first len(keys) columns of ix, and appends for each match the key's number
+	// to probe, and the row to found. A NULL key has none.
+	Probe(ctx context.Context, s device.Stream, t *catalog.Table, ix *catalog.Index, keys []arrow.Column, n int, probe []uint32, found *index.Found) ([]uint32, error)
 	// Insert appends the batch, whose columns are the table's. NOT NULL,
 	// uniqueness (within the batch too) and conflicts are its job; nothing is
 	// changed when it fails. It returns the id of the first row; the others follow.

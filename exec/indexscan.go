@@ -4,10 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
-	"unsafe"
 
-	"github.com/gpusql/gpusql/device"
-	"github.com/gpusql/gpusql/kernels"
+	"github.com/gpusql/gpusql/index"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
@@ -17,17 +15,18 @@ import (
 // Access: the index gives row ids, and the rows are fetched by id.
 //
 //	Ranges ─ Seek ─▶ ids ─▶ by id, unless they are Ordered ─ fetch ─▶ filter
-//	Union, Both ─ Seek each ─▶ ids that one has, or all have ──┘
+//	Union, Both ─ Seek each ─▶ ids that one has, or all have ──┘        │
+//	Covering: keys beside the ids, of which columns are read ───────────┘
 //	Ordered with a filter: ids some at a time, for a limit may be above
 type indexScan struct {
 	w     *worker
 	n     *planner.Scan
 	data  Data
 	snap  arrow.Snap
-	rows  []int64 // found and not yet given
-	given int     // of an Ordered scan, found so far
-	most  int     // that were asked for; 0: all
-	found bool
+	found index.Found
+	at    int // of found, not yet given
+	most  int // that were asked for of an Ordered scan; 0: all
+	asked bool
 	count int64 // of Count, not yet given
 	fetch *fetcher
 	pred  *predicate
@@ -57,6 +56,7 @@ func newIndexScan(w *worker, n *planner.Scan) (Operator, error) {
 	}
 	cols := append(append([]planner.ColDef{}, n.Columns...), n.Fetch...)
 	s.fetch = newFetcher(w, n, cols)
+	s.found.Keys = s.fetch.reads()
 	if n.Filter != nil {
 		if s.pred, err = w.compilePredicate(n.Filter, cols); err != nil {
 			return nil, err
@@ -78,43 +78,63 @@ func (s *indexScan) seek(ctx context.Context) (err error) {
 		return err
 	case a.Union != nil:
 		for _, p := range a.Union {
-			if s.rows, err = s.ids(ctx, p, s.rows); err != nil {
+			if err := s.look(ctx, p); err != nil {
 				return err
 			}
 		}
-		s.rows = distinct(s.rows)
+		s.found.Rows = distinct(s.found.Rows)
 	case a.Both != nil:
+		var rows []int64
 		for i, p := range a.Both {
-			rows, err := s.ids(ctx, p, nil)
-			if err != nil {
+			s.found.Reset()
+			if err := s.look(ctx, p); err != nil {
 				return err
 			}
-			if rows = distinct(rows); i > 0 {
-				rows = common(s.rows, rows)
+			some := distinct(s.found.Rows)
+			if i > 0 {
+				some = common(rows, some)
 			}
-			s.rows = rows
+			rows = slices.Clone(some)
 		}
+		s.found.Rows = rows
 	case a.Ordered:
-		s.rows, err = s.ids(ctx, a, s.rows[:0])
-		all := len(s.rows)
-		s.rows = s.rows[min(s.given, all):]
-		if s.given = all; all < s.most || s.most > math.MaxInt32/orderedGrowth {
+		s.found.Reset()
+		if err := s.look(ctx, a); err != nil {
+			return err
+		}
+		if len(s.found.Rows) < s.most || s.most > math.MaxInt32/orderedGrowth {
 			s.most = 0 // there are no more
 		}
 	default:
-		s.rows, err = s.ids(ctx, a, s.rows)
-		s.rows = distinct(s.rows)
+		if err := s.look(ctx, a); err != nil {
+			return err
+		}
+		if !a.Covering {
+			s.found.Rows = distinct(s.found.Rows)
+		}
 	}
-	return err
+	return nil
 }
 
 // ranges are the ranges of an access, those that are empty left out.
 func (s *indexScan) ranges(a *planner.Access) ([]Range, error) {
 	ranges := make([]Range, 0, len(a.Ranges))
+	var again map[string]bool // prefixes, so that of IN (1, 1) each row comes once
+	if a.Covering && len(a.Ranges) > 1 {
+		again = map[string]bool{}
+	}
 	for i := range a.Ranges {
 		r, empty, err := s.w.keyRange(&a.Ranges[i])
 		if err != nil {
 			return nil, err
+		}
+		if again != nil && !empty {
+			var p []byte
+			for k := range r.Prefix {
+				p = sqltype.AppendOrdered(p, &r.Prefix[k])
+			}
+			empty = again[string(p)]
+			again[string(p)] = true
 		}
 		if !empty {
 			r.Reverse, r.Limit = a.Reverse, max(a.Limit, int64(s.most))
@@ -124,13 +144,13 @@ func (s *indexScan) ranges(a *planner.Access) ([]Range, error) {
 	return ranges, nil
 }
 
-// ids appends the ids that an index finds.
-func (s *indexScan) ids(ctx context.Context, a *planner.Access, rows []int64) ([]int64, error) {
+// look adds what an index finds.
+func (s *indexScan) look(ctx context.Context, a *planner.Access) error {
 	ranges, err := s.ranges(a)
 	if err != nil {
-		return rows, err
+		return err
 	}
-	return s.data.Seek(ctx, s.w.stream, s.n.Table, a.Index, ranges, rows)
+	return s.data.Seek(ctx, s.w.stream, s.n.Table, a.Index, ranges, &s.found)
 }
 
 // distinct sorts ids, so that they are fetched a segment at a time, and drops
@@ -182,8 +202,8 @@ func (w *worker) keyRange(k *planner.KeyRange) (r Range, empty bool, err error) 
 
 // Next implements Operator.
 func (s *indexScan) Next(ctx context.Context) (*arrow.Batch, error) {
-	if !s.found {
-		s.found = true
+	if !s.asked {
+		s.asked = true
 		if !s.w.q.claim(s.n, s) {
 			s.most = 0
 			return nil, nil
@@ -201,7 +221,7 @@ func (s *indexScan) Next(ctx context.Context) (*arrow.Batch, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if len(s.rows) == 0 {
+		if s.at >= len(s.found.Rows) {
 			if s.most == 0 {
 				return nil, nil
 			}
@@ -211,12 +231,12 @@ func (s *indexScan) Next(ctx context.Context) (*arrow.Batch, error) {
 			}
 			continue
 		}
-		n := min(len(s.rows), s.w.q.batchRows)
-		b, err := s.fetch.rows(&s.snap, s.rows[:n])
+		n := min(len(s.found.Rows)-s.at, s.w.q.batchRows)
+		b, err := s.fetch.rows(&s.snap, &s.found, s.at, n)
 		if err != nil {
 			return nil, err
 		}
-		s.rows = s.rows[n:]
+		s.at += n
 		if b, err = s.filter(b); b != nil || err != nil {
 			return b, err
 		}
@@ -251,96 +271,4 @@ func (s *indexScan) Close() error {
 	s.fetch.release()
 	s.out.release()
 	return nil
-}
-
-// fetcher gets rows of a table by id, in the order of the ids.
-type fetcher struct {
-	w    *worker
-	cols []planner.ColDef
-	ids  []int // table columns, or RowIDColumn
-	g    gathered
-	idx  arrow.Slab
-	host []uint32
-}
-
-// newFetcher fetches the columns of a scan: those it gives, then those its
-// filter needs.
-func newFetcher(w *worker, n *planner.Scan, cols []planner.ColDef) *fetcher {
-	f := &fetcher{w: w, cols: cols, g: gathered{mem: w.q.env.Memory}}
-	for _, src := range append(append([]int{}, n.Source...), n.FetchSource...) {
-		if src != planner.RowIDColumn {
-			src = n.Table.Columns[src].ID
-		}
-		f.ids = append(f.ids, src)
-	}
-	return f
-}
-
-// rows fetches a batch. It is valid until the next call.
-func (f *fetcher) rows(snap *arrow.Snap, rows []int64) (*arrow.Batch, error) {
-	n := len(rows)
-	f.g.reset(len(f.cols), n)
-	for i, c := range f.cols {
-		vec, err := f.g.room(i, arrow.Column{Type: c.Type, Vec: kernels.Vec{Valid: 1}}, n)
-		if err != nil {
-			return nil, err
-		}
-		f.g.out.Columns[i] = arrow.Column{Type: c.Type, Vec: vec}
-	}
-	f.host = f.host[:0]
-	for _, r := range rows {
-		_, at := arrow.SplitRowID(r)
-		f.host = append(f.host, uint32(at))
-	}
-	idx, err := f.idx.Reserve(f.w.q.env.Memory, 4*n)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.w.stream.Upload(idx, wordBytes(f.host)); err != nil {
-		return nil, err
-	}
-	for from := 0; from < n; { // a run of rows of one segment at a time
-		id, _ := arrow.SplitRowID(rows[from])
-		to := from + 1
-		for to < n && uint32(rows[to]>>32) == id {
-			to++
-		}
-		if err := f.run(snap.Segment(id), rows, from, to, idx); err != nil {
-			return nil, err
-		}
-		from = to
-	}
-	return &f.g.out, nil
-}
-
-// run fetches rows from to to, which are of one segment.
-func (f *fetcher) run(g *arrow.Segment, rows []int64, from, to int, idx device.Ptr) error {
-	s := f.w.stream
-	for i := range f.cols {
-		dst := f.g.out.Columns[i].Vec
-		if f.ids[i] == planner.RowIDColumn {
-			if err := s.Upload(dst.Data+device.Ptr(8*from), wordBytes(rows[from:to])); err != nil {
-				return err
-			}
-			if err := kernels.CopyBits(s, dst.Valid, from, 0, 0, to-from); err != nil {
-				return err
-			}
-			continue
-		}
-		src := g.Column(f.ids[i])
-		if err := kernels.Fetch(s, src.Type.Phys().Width(), dst, from, src.Vec, idx+device.Ptr(4*from), to-from); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *fetcher) release() {
-	f.g.release()
-	f.idx.Release()
-}
-
-// wordBytes is the memory of a slice of numbers, to be uploaded.
-func wordBytes[T uint32 | int64](v []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))
 }

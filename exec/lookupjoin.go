@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index"
 	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/storage/arrow"
@@ -29,7 +30,7 @@ type lookupJoin struct {
 	cur    *arrow.Batch
 	at     int
 	probes []uint32
-	rows   []int64
+	found  index.Found
 
 	left  arrow.Slab // numbers of the left rows of the pairs
 	flags arrow.Slab
@@ -72,6 +73,7 @@ func (j *lookupJoin) open() (err error) {
 	}
 	fetched := append(append([]planner.ColDef{}, j.scan.Columns...), j.scan.Fetch...)
 	j.fetch = newFetcher(w, j.scan, fetched)
+	j.found.Keys = j.fetch.reads()
 	if j.scan.Filter != nil {
 		if j.pred, err = w.compilePredicate(j.scan.Filter, fetched); err != nil {
 			return err
@@ -99,7 +101,7 @@ func (j *lookupJoin) Next(ctx context.Context) (*arrow.Batch, error) {
 				return nil, err
 			}
 		}
-		for j.at < len(j.rows) {
+		for j.at < len(j.found.Rows) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -128,7 +130,8 @@ func (j *lookupJoin) probe(ctx context.Context, b *arrow.Batch) error {
 		return err
 	}
 	j.cur, j.at = b, 0
-	j.probes, j.rows, err = j.data.Probe(ctx, j.w.stream, j.scan.Table, j.scan.Access.Index, k.Columns, b.Rows, j.probes[:0], j.rows[:0])
+	j.found.Reset()
+	j.probes, err = j.data.Probe(ctx, j.w.stream, j.scan.Table, j.scan.Access.Index, k.Columns, b.Rows, j.probes[:0], &j.found)
 	if err != nil {
 		return err
 	}
@@ -142,8 +145,8 @@ func (j *lookupJoin) probe(ctx context.Context, b *arrow.Batch) error {
 // step makes the batch of the next pairs, and notes the left rows in it.
 func (j *lookupJoin) step() (*arrow.Batch, error) {
 	s, mem := j.w.stream, j.w.q.env.Memory
-	n := min(j.w.q.batchRows, len(j.rows)-j.at)
-	right, err := j.fetch.rows(&j.snap, j.rows[j.at:j.at+n])
+	n := min(j.w.q.batchRows, len(j.found.Rows)-j.at)
+	right, err := j.fetch.rows(&j.snap, &j.found, j.at, n)
 	if err != nil {
 		return nil, err
 	}

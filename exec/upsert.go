@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
@@ -179,19 +180,20 @@ func (u *upsert) meet(ctx context.Context, ix *catalog.Index) error {
 	for _, k := range ix.Keys {
 		key = append(key, u.rows.Columns[k.Column])
 	}
-	probe, rows, err := u.w.q.env.Data.Probe(ctx, u.w.stream, u.n.Table, ix, key, u.rows.Rows, nil, nil)
+	var found index.Found
+	probe, err := u.w.q.env.Data.Probe(ctx, u.w.stream, u.n.Table, ix, key, u.rows.Rows, nil, &found)
 	if err != nil {
 		return err
 	}
 	for i, p := range probe {
-		if u.old[p] != noRow && u.old[p] != rows[i] && u.c.Replace {
+		if u.old[p] != noRow && u.old[p] != found.Rows[i] && u.c.Replace {
 			// Several old rows give way to one: all but the last go at once.
 			if _, err := u.w.q.env.Data.Delete(ctx, u.w.stream, u.n.Table, []int64{u.old[p]}); err != nil {
 				return err
 			}
 		}
 		if u.old[p] == noRow || u.c.Replace {
-			u.old[p] = rows[i]
+			u.old[p] = found.Rows[i]
 		}
 	}
 	return nil
@@ -291,7 +293,7 @@ func (u *upsert) update(ctx context.Context) error {
 	}
 	old := newFetcher(u.w, scan, u.c.Columns)
 	defer old.release()
-	before, err := old.rows(&snap, ids)
+	before, err := old.rows(&snap, &index.Found{Rows: ids}, 0, len(ids))
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,18 @@ func (b *Batch) Add(key []byte) {
 	b.tails = append(append(b.tails, uint64(len(tail))), tail...)
 }
 
+// Interval is all that has the key columns of key i, whatever is carried with them.
+func (b *Batch) Interval(c *Codec, i int) Interval {
+	var key []byte
+	if b.format.Narrow {
+		key = appendWords(nil, []uint64{uint64(b.narrow[i]) << 32})
+	} else {
+		key = appendKey(nil, b.format, b.words[i*b.format.Size()/8:], b.tails)
+	}
+	key = c.cut(key)
+	return c.between(key, false, key, true)
+}
+
 // Words appends n keys of 64-bit words and no tails, all zeros, and returns
 // their words, to be written.
 func (b *Batch) Words(n int) []uint64 {

@@ -5,12 +5,17 @@ import "github.com/gpusql/gpusql/sqltype"
 // Codec encodes rows of key columns so that the order of the bytes is SQL's.
 //
 //	column   [1 null byte unless NOT NULL] value; every byte of a value inverted when descending
-//	value    as sqltype.AppendOrdered has it; of a folded string A to Z are a to z
+//	value    as sqltype.AppendOrdered has it; of a folded string A to Z are a to z;
+//	         of a carried column as sqltype.AppendExact has it
+//
+// Carried columns come last: they are read back and compared with nothing. Entries
+// of equal keys are then in the order of these, before that of their rows.
 //
 // No encoding is the beginning of another one's, so that a Format may fill up
 // with zeros on the right.
 type Codec struct {
 	columns []KeyColumn
+	keys    int // the first ones, which are not carried
 	format  Format
 }
 
@@ -21,11 +26,17 @@ type KeyColumn struct {
 	Desc       bool
 	NullsFirst bool
 	Fold       bool // a string's ASCII letters are compared without case
+	Carried    bool // no key, but read back with keys
 }
 
-// NewCodec returns the codec for keys of these columns.
+// NewCodec returns the codec for keys of these columns, the carried ones last.
 func NewCodec(columns []KeyColumn) *Codec {
 	c := &Codec{columns: columns}
+	for _, k := range columns {
+		if !k.Carried {
+			c.keys++
+		}
+	}
 	total, long := 0, false
 	for _, k := range columns {
 		long = long || k.Type.Phys() == sqltype.PhysStr
@@ -48,8 +59,11 @@ func NewCodec(columns []KeyColumn) *Codec {
 // Format is how the keys lie in memory.
 func (c *Codec) Format() Format { return c.format }
 
-// Columns are the key's columns.
+// Columns are the key's columns, and behind them the carried ones.
 func (c *Codec) Columns() []KeyColumn { return c.columns }
+
+// Carries reports that entries of one key differ in more than their rows.
+func (c *Codec) Carries() bool { return c.keys < len(c.columns) }
 
 // Width is the bytes that the column takes in a key, a string's own not counted.
 func (k KeyColumn) Width() int {
@@ -89,6 +103,9 @@ func (c *Codec) Append(key []byte, i int, d *sqltype.Datum) []byte {
 	from := len(key)
 	v := *d
 	v.Type = k.Type
+	if k.Carried {
+		return sqltype.AppendExact(key, &v)
+	}
 	key = sqltype.AppendOrdered(key, &v)
 	if k.Fold {
 		fold(key[from:])

@@ -7,10 +7,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index"
 	"github.com/gpusql/gpusql/sqltype"
 )
@@ -149,4 +152,111 @@ func TestFoldedKeysAreEqual(t *testing.T) {
 	c := index.NewCodec([]index.KeyColumn{{Type: sqltype.Varchar, Fold: true}})
 	a, b := sqltype.NewString("AbZ[\x00@"), sqltype.NewString("aBz[\x00@")
 	require.Equal(t, c.Append(nil, 0, &a), c.Append(nil, 0, &b))
+}
+
+// TestKeysAreReadBack makes keys of two columns and carries every value beside them.
+func TestKeysAreReadBack(t *testing.T) {
+	for typ, vs := range samples() {
+		for _, k := range []index.KeyColumn{{}, {Desc: true}, {NullsFirst: true}, {NotNull: true}} {
+			k.Type = typ
+			carried := index.KeyColumn{Type: typ, NotNull: k.NotNull, Carried: true}
+			for name, columns := range map[string][]index.KeyColumn{
+				"alone":          {k},
+				"carried":        {{Type: sqltype.Int32}, carried, carried},
+				"before strings": {k, {Type: sqltype.Varchar, Desc: k.Desc}, carried},
+				"behind strings": {{Type: sqltype.Varchar}, k, carried},
+			} {
+				c := index.NewCodec(columns)
+				var rows [][]sqltype.Datum
+				cpu := device.NewCPU(device.CPUOptions{Streams: 1})
+				b := index.NewBatch(cpu, c.Format())
+				for i, v := range vs {
+					if v.Null && k.NotNull {
+						continue
+					}
+					var key []byte
+					row := make([]sqltype.Datum, len(columns))
+					for j := range columns {
+						switch {
+						case columns[j].Type == typ:
+							row[j] = v
+						case columns[j].Type == sqltype.Varchar:
+							row[j] = sqltype.NewString(strings.Repeat("\x00ab", i))
+						default:
+							row[j] = sqltype.NewInt32(int32(-i))
+						}
+						key = c.Append(key, j, &row[j])
+					}
+					b.Add(key)
+					rows = append(rows, row)
+				}
+				s, err := cpu.NewStream()
+				require.NoError(t, err)
+				e, err := b.Upload(s)
+				require.NoError(t, err)
+				found := index.Found{Keys: true, Codec: c}
+				size := c.Format().Size()
+				keys := device.View[byte](e.Keys.Data, e.Keys.N*size)
+				for i := range rows {
+					found.Add(int64(i), unsafe.Pointer(&keys[i*size]))
+				}
+				for j := range columns {
+					readBack(t, fmt.Sprintf("%s %s %+v", typ, name, columns[j]), &found, rows, columns[j], j)
+				}
+				b.Release()
+				require.NoError(t, s.Close())
+			}
+		}
+	}
+}
+
+// readBack compares a column with what it was made of, all of it and from row 1 on.
+func readBack(t *testing.T, what string, f *index.Found, rows [][]sqltype.Datum, k index.KeyColumn, column int) {
+	t.Helper()
+	exact := k.Carried || k.Type.Kind != sqltype.KindInterval && !k.Type.Kind.IsFloat()
+	for from := range min(2, len(rows)) {
+		n := len(rows) - from
+		p := k.Type.Phys()
+		values, valid := make([]uint64, n), []uint64{^uint64(0)}
+		bytes := unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), 8*n)
+		fast := f.Read(column, from, n, bytes, valid)
+		for i := range n {
+			want := rows[from+i][column]
+			if k.Type.Kind != sqltype.KindInterval || k.Carried {
+				got := f.Datum(from+i, column)
+				if exact {
+					require.True(t, same(want, got), "%s: %v is read as %v", what, want, got)
+				}
+			}
+			if !fast {
+				continue
+			}
+			require.True(t, exact, what)
+			require.Equal(t, want.Null, valid[0]>>i&1 == 0, what)
+			if want.Null {
+				continue
+			}
+			var raw [8]byte
+			copy(raw[:], bytes[i*p.Width():(i+1)*p.Width()])
+			u := binary.LittleEndian.Uint64(raw[:])
+			mask := ^uint64(0) >> (64 - 8*p.Width())
+			switch p {
+			case sqltype.PhysF32:
+				require.Equal(t, math.Float32bits(float32(want.F)), uint32(u), what)
+			case sqltype.PhysF64:
+				require.Equal(t, math.Float64bits(want.F), u, what)
+			default:
+				require.Equal(t, uint64(want.I)&mask, u, what)
+			}
+		}
+	}
+}
+
+// same compares values to the last bit.
+func same(a, b sqltype.Datum) bool {
+	if a.Type.Kind == sqltype.KindFloat32 {
+		a.F = float64(float32(a.F))
+	}
+	return a.Null == b.Null && (a.Null || a.I == b.I && a.Hi == b.Hi && a.S == b.S && a.Months == b.Months && a.Days == b.Days &&
+		math.Float64bits(a.F) == math.Float64bits(b.F))
 }

@@ -387,6 +387,7 @@ const (
 	costOut    = 0.5   // a row made
 	costSeek   = 100.0 // a descent in an index
 	costFetch  = 20.0  // a row read by its id
+	costRead   = 6.0   // a row read of an index's entry
 	costEntry  = 4.0   // an entry of an index, and whether its row is seen
 	costNested = 0.25  // a pair compared without keys
 )
@@ -445,6 +446,9 @@ func (a *Access) cost(rows float64) float64 {
 	}
 	if a.Count {
 		return seek + costEntry*rows
+	}
+	if a.Covering {
+		return seek + costRead*rows
 	}
 	return seek + costFetch*rows
 }

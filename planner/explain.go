@@ -286,6 +286,9 @@ func (e *explainer) access(a *Access) string {
 	if a.Count {
 		out += " count"
 	}
+	if a.Covering {
+		out += " covering"
+	}
 	return strings.TrimSpace(out)
 }
 

@@ -65,7 +65,10 @@ type Access struct {
 	Limit   int64
 	// Count: only the number of rows is wanted. The scan has no columns and no
 	// filter, and one range.
-	Count       bool
+	Count bool
+	// Covering: the columns are read of the index's entries, see Scan.Places, and
+	// the table's are not touched.
+	Covering    bool
 	Union, Both []*Access // of Index and Ranges alone
 	// Share is the part of the table's rows that is expected to be found, by all
 	// left rows together in a lookup join.

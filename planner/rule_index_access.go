@@ -43,7 +43,7 @@ func (o *optimizer) scanAccess(n *Scan) Node {
 	if n.Access != nil || n.Filter == nil || len(n.Table.Indexes) == 0 {
 		return n
 	}
-	best, _ := o.bestMatch(n, costFetch)
+	best, _ := o.bestMatch(n)
 	if best == nil {
 		return n
 	}
@@ -51,9 +51,8 @@ func (o *optimizer) scanAccess(n *Scan) Node {
 	return n.through(best)
 }
 
-// bestMatch is the cheapest match and its cost, nil when scanning is cheaper. A
-// row that is found costs fetch.
-func (o *optimizer) bestMatch(n *Scan, fetch float64) (*keyMatch, float64) {
+// bestMatch is the cheapest match and its cost, nil when scanning is cheaper.
+func (o *optimizer) bestMatch(n *Scan) (*keyMatch, float64) {
 	conds := conjuncts(n.Filter)
 	var best *keyMatch
 	least := math.Inf(1)
@@ -64,9 +63,9 @@ func (o *optimizer) bestMatch(n *Scan, fetch float64) (*keyMatch, float64) {
 		}
 		if k.unique && len(k.ranges) == 1 {
 			k.share = 1 / math.Max(o.reader.Stats(n.Table.ID).Rows, 1)
-			return k, costSeek + fetch // nothing can be better
+			return k, costSeek + n.fetchCost(ix) // nothing can be better
 		}
-		if cost := o.matchCost(n, k, fetch); cost < least {
+		if cost := o.matchCost(n, k, n.fetchCost(ix)); cost < least {
 			best, least = k, cost
 		}
 	}
@@ -116,7 +115,46 @@ func (n *Scan) through(k *keyMatch) *Scan {
 	c := *n
 	c.Access = &Access{Index: k.index, Ranges: k.ranges, Share: k.share}
 	c.Filter = k.rest(n.Filter)
-	return c.withFetch()
+	x := c.withFetch()
+	x.Access.Covering = x.covers(k.index)
+	return x
+}
+
+// fetchCost is that of a row which an index finds.
+func (n *Scan) fetchCost(ix *catalog.Index) float64 {
+	if n.covers(ix) {
+		return costRead
+	}
+	return costFetch
+}
+
+// covers reports that all columns can be read of the entries of an index.
+func (n *Scan) covers(ix *catalog.Index) bool { return n.Places(ix) != nil }
+
+// Places are where the columns, those of Fetch last, lie in the entries of an
+// index: its keys, and then what it includes; RowIDColumn for the row id. nil: not
+// all can be read there. Of a GPU's index nothing is, for entries would have to
+// come over the bus, and no key that is one of several equal values.
+func (n *Scan) Places(ix *catalog.Index) []int {
+	if ix.Device != "" {
+		return nil
+	}
+	places := []int{}
+	for _, at := range append(n.Source[:len(n.Source):len(n.Source)], n.FetchSource...) {
+		place := RowIDColumn
+		if at != RowIDColumn {
+			if k := slices.Index(ix.Include, at); k >= 0 {
+				place = len(ix.Keys) + k
+			} else if k := slices.IndexFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Column == at }); k < 0 ||
+				!exactKey(n.Table.Columns[at].Type) || n.Table.Columns[at].NoCase {
+				return nil
+			} else {
+				place = k
+			}
+		}
+		places = append(places, place)
+	}
+	return places
 }
 
 // rest is what the ranges do not hold of a filter.

@@ -23,7 +23,7 @@ func (o *optimizer) indexBitmap(n Node) Node {
 		return n
 	}
 	most := o.scanCost(scan) + costSeek
-	if _, single := o.bestMatch(scan, costFetch); single > 0 {
+	if _, single := o.bestMatch(scan); single > 0 {
 		most = single
 	}
 	best, cost := o.unionAccess(scan)

@@ -43,7 +43,7 @@ func (o *optimizer) countAccess(n *Aggregate) Node {
 			continue
 		}
 		c := scan.through(k)
-		c.Access.Count = true
+		c.Access.Count, c.Access.Covering = true, false
 		agg := *n
 		agg.Input = c
 		return &agg

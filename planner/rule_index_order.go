@@ -51,14 +51,15 @@ func (o *optimizer) firstAccess(n *TopN) Node {
 		if !ok {
 			continue
 		}
-		all := o.matchCost(scan, k, costFetch)
+		fetch := scan.fetchCost(ix)
+		all := o.matchCost(scan, k, fetch)
 		c := scan.through(k)
 		c.Access.Ordered, c.Access.Reverse = true, reverse
 		cost := costSeek
 		if c.Filter == nil {
 			c.Access.Limit = most
 		} else {
-			cost += math.Min(all, costFetch*passedOver*float64(most)/math.Max(o.model.selectivity(c.Filter), 1e-9))
+			cost += math.Min(all, fetch*passedOver*float64(most)/math.Max(o.model.selectivity(c.Filter), 1e-9))
 		}
 		if cost < least {
 			best, least = c, cost
@@ -68,7 +69,7 @@ func (o *optimizer) firstAccess(n *TopN) Node {
 		return nil
 	}
 	if best.Access.Limit == 0 {
-		if _, other := o.bestMatch(scan, costFetch); other > 0 && other <= least || o.scanCost(scan) <= least {
+		if _, other := o.bestMatch(scan); other > 0 && other <= least || o.scanCost(scan) <= least {
 			return nil
 		}
 	}
@@ -87,14 +88,14 @@ func (o *optimizer) sortedAccess(n *Sort) Node {
 	if !ok || scan.Access != nil || scan.Filter == nil {
 		return nil
 	}
-	_, other := o.bestMatch(scan, costFetch)
+	_, other := o.bestMatch(scan)
 	if other == 0 {
 		other = o.scanCost(scan)
 	}
 	for _, ix := range scan.Table.Indexes {
 		k := scan.orderMatch(ix)
 		reverse, ok := scan.inOrder(k, n.Keys)
-		if !ok || o.matchCost(scan, k, costFetch) > other {
+		if !ok || o.matchCost(scan, k, scan.fetchCost(ix)) > other {
 			continue
 		}
 		c := scan.through(k)

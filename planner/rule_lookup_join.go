@@ -81,11 +81,11 @@ func (o *optimizer) lookup(j *Join) *Join {
 		if ix.Unique && len(prefix) == len(ix.Keys) {
 			found = left
 		}
-		if costSeek*left+costFetch*found >= costScan*table {
+		if costSeek*left+scan.fetchCost(ix)*found >= costScan*table {
 			continue
 		}
 		right := *scan
-		right.Access = &Access{Index: ix, Ranges: []KeyRange{{Prefix: prefix}}, Share: found / math.Max(table, 1)}
+		right.Access = &Access{Index: ix, Ranges: []KeyRange{{Prefix: prefix}}, Share: found / math.Max(table, 1), Covering: scan.covers(ix)}
 		c := *j
 		c.Right, c.Lookup, c.Keys = &right, true, nil
 		rest := conjuncts(j.On)

@@ -109,7 +109,7 @@ func DecodeElement(t Type, raw string) Datum {
 	case t.Kind == KindInterval:
 		return NewInterval(readSpan(raw[t.Phys().Width():]))
 	}
-	return readOrdered(t, raw)
+	return ReadOrdered(t, raw)
 }
 
 // elementLen is the length of an element that s begins with, its mark left out.

@@ -83,9 +83,9 @@ func appendOrderedString(b []byte, s string) []byte {
 	return append(b, 0, 0)
 }
 
-// readOrdered is the value of type t that AppendOrdered made s of. An INTERVAL
+// ReadOrdered is the value of type t that AppendOrdered made s of. An INTERVAL
 // cannot be read back.
-func readOrdered(t Type, s string) Datum {
+func ReadOrdered(t Type, s string) Datum {
 	d := Datum{Type: t}
 	p := t.Phys()
 	if p == PhysStr {
@@ -128,6 +128,35 @@ func readOrdered(t Type, s string) Datum {
 		panic(fmt.Sprintf("sqltype: no value of the bytes of %v", p))
 	}
 	return d
+}
+
+// AppendExact adds a value that is not NULL as bytes of the width of AppendOrdered's,
+// that ReadExact makes the same value of: -0, NaN and INTERVAL keep what their
+// order does not tell. These bytes have no order.
+func AppendExact(b []byte, d *Datum) []byte {
+	switch d.Type.Phys() {
+	case PhysF32:
+		return binary.BigEndian.AppendUint32(b, math.Float32bits(float32(d.F)))
+	case PhysF64:
+		return binary.BigEndian.AppendUint64(b, math.Float64bits(d.F))
+	case PhysSpan:
+		return appendSpan(b, d.Span())
+	}
+	return AppendOrdered(b, d)
+}
+
+// ReadExact is the value of type t that AppendExact made s of.
+func ReadExact(t Type, s string) Datum {
+	switch t.Phys() {
+	case PhysF32:
+		return Datum{Type: t, F: float64(math.Float32frombits(uint32(readWord(s[:4]))))}
+	case PhysF64:
+		return Datum{Type: t, F: math.Float64frombits(readWord(s[:8]))}
+	case PhysSpan:
+		v := readSpan(s)
+		return Datum{Type: t, Months: v.Months, Days: v.Days, I: v.Micros}
+	}
+	return ReadOrdered(t, s)
 }
 
 // readWord is a big endian number.

@@ -169,8 +169,8 @@ func (x *Tx) MoveTable(ctx context.Context, t *catalog.Table, schema string) (*c
 func (x *Tx) DropNotNull(ctx context.Context, t *catalog.Table, i int) (*catalog.Table, error) {
 	return x.alter(ctx, t, func(_ *version, _ *entry, def *catalog.Table) error {
 		for _, d := range def.Indexes {
-			if slices.ContainsFunc(d.Keys, func(k catalog.IndexKey) bool { return k.Column == i }) {
-				return sqltype.Errorf(sqltype.CodeNotSupported, "column \"%s\" is a key of index \"%s\" and stays NOT NULL", def.Columns[i].Name, d.Name)
+			if slices.Contains(d.Include, i) || slices.ContainsFunc(d.Keys, func(k catalog.IndexKey) bool { return k.Column == i }) {
+				return sqltype.Errorf(sqltype.CodeNotSupported, "column \"%s\" is in index \"%s\" and stays NOT NULL", def.Columns[i].Name, d.Name)
 			}
 		}
 		def.Columns[i].NotNull = false

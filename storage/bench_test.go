@@ -49,17 +49,17 @@ func (d *db) load(x *storage.Tx, t *catalog.Table, lo, hi int) error {
 
 func BenchmarkSeek(b *testing.B) {
 	d, tab := keyed(b, 1_000_000)
-	var ids []int64
+	var found index.Found
 	i := 0
 	for b.Loop() {
 		i = (i + 7919) % 1_000_000
 		x := d.Begin()
 		s := x.Statement()
 		key := sqltype.NewInt32(int32(i * 7919))
-		var err error
-		ids, err = s.Seek(ctx, nil, tab, tab.Indexes[0], []index.Range{{Prefix: []sqltype.Datum{key}}}, ids[:0])
-		if err != nil || len(ids) != 1 {
-			b.Fatal(err, len(ids))
+		found.Reset()
+		err := s.Seek(ctx, nil, tab, tab.Indexes[0], []index.Range{{Prefix: []sqltype.Datum{key}}}, &found)
+		if err != nil || len(found.Rows) != 1 {
+			b.Fatal(err, len(found.Rows))
 		}
 		if err := s.End(ctx); err != nil {
 			b.Fatal(err)

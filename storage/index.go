@@ -22,6 +22,7 @@ type tableIndex struct {
 	name    string
 	unique  bool
 	columns []int    // the keys' column ids
+	carried []int    // those of the columns that are only read back
 	names   []string // of the columns, for errors
 	codec   *index.Codec
 	store   *Store
@@ -56,6 +57,15 @@ func (s *Store) newTableIndex(t *catalog.Table, def *catalog.Index) (*tableIndex
 		x.names = append(x.names, c.Name)
 		keys = append(keys, index.KeyColumn{Type: c.Type, NotNull: c.NotNull, Desc: k.Desc, NullsFirst: k.NullsFirst,
 			Fold: c.NoCase && c.Type.Kind.IsString()})
+	}
+	include := def.Include
+	if def.Device != "" {
+		include = nil // its keys would have to come over the bus: rows are read here
+	}
+	for _, at := range include {
+		c := t.Columns[at]
+		x.carried = append(x.carried, c.ID)
+		keys = append(keys, index.KeyColumn{Type: c.Type, NotNull: c.NotNull, Carried: true})
 	}
 	x.codec = index.NewCodec(keys)
 	x.batch = index.NewBatch(home.Memory, x.codec.Format())
@@ -133,11 +143,14 @@ func (x *tableIndex) load(ctx context.Context, spans []arrow.Span) (nulls []bool
 	return nulls, nil
 }
 
-// columnsOf are the key columns of a segment.
+// columnsOf are the key columns of a segment, and the carried ones.
 func (x *tableIndex) columnsOf(s *arrow.Segment) []arrow.Column {
-	columns := make([]arrow.Column, len(x.columns))
-	for i, id := range x.columns {
-		columns[i] = s.Column(id)
+	columns := make([]arrow.Column, 0, len(x.columns)+len(x.carried))
+	for _, id := range x.columns {
+		columns = append(columns, s.Column(id))
+	}
+	for _, id := range x.carried {
+		columns = append(columns, s.Column(id))
 	}
 	return columns
 }

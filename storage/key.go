@@ -11,7 +11,7 @@ import (
 // a batch. nulls, if not nil, says which keys have a NULL.
 func addKeys(b *index.Batch, c *index.Codec, columns []arrow.Column, lo, hi int) (nulls []bool) {
 	for i := range columns {
-		if columns[i].Vec.Valid == 0 {
+		if columns[i].Vec.Valid == 0 || c.Columns()[i].Carried {
 			continue
 		}
 		if nulls == nil {
@@ -37,10 +37,13 @@ func addKeys(b *index.Batch, c *index.Codec, columns []arrow.Column, lo, hi int)
 	return nulls
 }
 
-// packs reports whether packAll can make the keys: all of integers.
+// packs reports whether packAll can make the keys: all of integers, and carried
+// floats, which are their bits.
 func packs(c *index.Codec, columns []arrow.Column) bool {
 	for i := range columns {
-		if p := columns[i].Type.Phys(); columns[i].Vec.Dict != 0 || p > sqltype.PhysU64 {
+		p := columns[i].Type.Phys()
+		float := p == sqltype.PhysF32 || p == sqltype.PhysF64
+		if columns[i].Vec.Dict != 0 || p > sqltype.PhysU64 && !(float && c.Columns()[i].Carried) {
 			return false
 		}
 	}
@@ -72,7 +75,7 @@ func packAll(b *index.Batch, c *index.Codec, columns []arrow.Column, lo, hi int)
 			pack[uint8](&out, &columns[i], lo, k, 0)
 		case sqltype.PhysU16:
 			pack[uint16](&out, &columns[i], lo, k, 0)
-		case sqltype.PhysU32:
+		case sqltype.PhysU32, sqltype.PhysF32:
 			pack[uint32](&out, &columns[i], lo, k, 0)
 		default:
 			pack[uint64](&out, &columns[i], lo, k, 0)

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"slices"
 	"unsafe"
 
 	"github.com/gpusql/gpusql/catalog"
@@ -25,6 +26,10 @@ type asker struct {
 	offsets []uint64
 	rows    []int64
 	keys    []byte
+
+	found *index.Found // where rows go that are in seen
+	seen  arrow.Snap
+	whole bool // all are
 }
 
 // idleAskers is how many an index keeps, and idleRows the most rows of theirs.
@@ -69,9 +74,10 @@ func (a *asker) done(d *table) {
 	d.met(a.unseen)
 	a.snap.Release()
 	a.snap, a.stream.Ask, a.unseen = nil, nil, 0
+	a.found, a.seen, a.whole = nil, arrow.Snap{}, false
 	a.x.askers.Lock()
 	defer a.x.askers.Unlock()
-	if len(a.x.idle) < idleAskers && cap(a.rows) <= idleRows && cap(a.offsets) <= idleRows {
+	if len(a.x.idle) < idleAskers && cap(a.rows) <= idleRows && cap(a.keys) <= 8*idleRows && cap(a.offsets) <= idleRows {
 		a.x.idle = append(a.x.idle, a)
 		return
 	}
@@ -97,6 +103,15 @@ func (a *asker) read() error {
 		return nil
 	}
 	return a.stream.Download(bytesOf(a.rows), a.answer.Rows())
+}
+
+// readKeys brings the keys of the answer to the host.
+func (a *asker) readKeys() error {
+	a.keys = grown(a.keys, a.x.codec.Format().Size()*len(a.rows))
+	if len(a.keys) == 0 {
+		return nil
+	}
+	return a.stream.Download(a.keys, a.answer.Keys())
 }
 
 // grown is a slice of n values whose contents do not matter.
@@ -140,7 +155,6 @@ func (a *asker) scan(iv index.Interval, o index.Order, yield func(rows []int64) 
 	}
 	keys := o.Keys
 	o.Limit, o.Keys = max(o.Limit, firstRows), true
-	size := a.x.codec.Format().Size()
 	for {
 		if err := a.snap.Scan(a.stream, q, o, a.answer); err != nil {
 			return err
@@ -148,8 +162,8 @@ func (a *asker) scan(iv index.Interval, o index.Order, yield func(rows []int64) 
 		if err := a.read(); err != nil {
 			return err
 		}
-		if a.keys = grown(a.keys, size*len(a.rows)); keys && len(a.rows) > 0 {
-			if err := a.stream.Download(a.keys, a.answer.Keys()); err != nil {
+		if keys {
+			if err := a.readKeys(); err != nil {
 				return err
 			}
 		}
@@ -211,34 +225,63 @@ func (a *asker) goOn(q *index.Ranges, d index.Direction) error {
 	return a.stream.Upload(end.Keys, key)
 }
 
-// Seek appends the ids of the rows whose keys lie in each of the ranges, one
-// range after the other, in key order, of each at most its Limit if that is
-// above 0.
-func (s *Statement) Seek(ctx context.Context, _ device.Stream, t *catalog.Table, ix *catalog.Index, ranges []index.Range, rows []int64) ([]int64, error) {
+// Seek appends the rows whose keys lie in each of the ranges, one range after the
+// other, in key order, of each at most its Limit if that is above 0.
+func (s *Statement) Seek(ctx context.Context, _ device.Stream, t *catalog.Table, ix *catalog.Index, ranges []index.Range, found *index.Found) error {
 	d, x, err := s.indexOf(t, ix)
 	if err != nil {
-		return rows, err
+		return err
 	}
-	a, err := x.ask(ctx)
+	a, err := s.askFor(ctx, d, x, found)
 	if err != nil {
-		return rows, err
+		return err
 	}
 	defer a.done(d)
-	snap := d.rows.Snap(s.snap.Version, s.snap.Own)
-	for i := 0; i < len(ranges); {
+	for i := 0; i < len(ranges) && err == nil; {
 		n := x.points(ranges[i:])
-		if n > 0 {
-			rows, err = a.seekPoints(&snap, ranges[i:i+n], rows)
-		} else {
+		switch {
+		case n == 0:
 			n = 1
-			rows, err = a.seekRange(ctx, &snap, &ranges[i], rows)
-		}
-		if err != nil {
-			return rows, err
+			err = a.seekRange(ctx, &ranges[i])
+		case x.codec.Carries():
+			err = a.seekPrefixes(ranges[i : i+n])
+		default:
+			err = a.seekPoints(ranges[i : i+n])
 		}
 		i += n
 	}
-	return rows, nil
+	return err
+}
+
+// askFor is ask for rows that the statement sees, which go to found. Where their
+// keys do too, nothing of the table is looked at if all entries are of such rows.
+func (s *Statement) askFor(ctx context.Context, d *table, x *tableIndex, found *index.Found) (a *asker, err error) {
+	whole := false
+	if found.Keys {
+		found.Codec = x.codec
+		a, whole, err = s.askWhole(ctx, d, x)
+	} else {
+		a, err = x.ask(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.found, a.whole = found, whole
+	a.seen = d.rows.Snap(s.snap.Version, s.snap.Own)
+	return a, nil
+}
+
+// give adds row i of the answer to what was found, if it is seen.
+func (a *asker) give(i int) bool {
+	if !a.whole && !a.sees(&a.seen, a.rows[i]) {
+		return false
+	}
+	if a.found.Keys {
+		a.found.Add(a.rows[i], unsafe.Pointer(&a.keys[i*a.x.codec.Format().Size()]))
+	} else {
+		a.found.Rows = append(a.found.Rows, a.rows[i])
+	}
+	return true
 }
 
 // indexOf is an index of a table as the transaction sees it.
@@ -254,10 +297,12 @@ func (s *Statement) indexOf(t *catalog.Table, ix *catalog.Index) (*table, *table
 	return d, x, nil
 }
 
-// points is how many of the first ranges are single keys.
+// points is how many of the first ranges are single keys. Where entries of a key
+// differ in more than their rows, only unique keys are worth a batch.
 func (x *tableIndex) points(ranges []index.Range) int {
 	for i := range ranges {
-		if r := &ranges[i]; len(r.Prefix) < len(x.columns) || hasNull(r.Prefix) {
+		r := &ranges[i]
+		if len(r.Prefix) < len(x.columns) || hasNull(r.Prefix) || x.codec.Carries() && (!x.unique || r.Limit > 0) {
 			return i
 		}
 	}
@@ -265,7 +310,7 @@ func (x *tableIndex) points(ranges []index.Range) int {
 }
 
 // seekPoints looks single keys up, all in one batch.
-func (a *asker) seekPoints(snap *arrow.Snap, ranges []index.Range, rows []int64) ([]int64, error) {
+func (a *asker) seekPoints(ranges []index.Range) error {
 	a.lo.Reset()
 	var key []byte
 	for i := range ranges {
@@ -277,50 +322,78 @@ func (a *asker) seekPoints(snap *arrow.Snap, ranges []index.Range, rows []int64)
 	}
 	e, err := a.lo.Upload(a.stream)
 	if err != nil {
-		return rows, err
+		return err
 	}
 	if err := a.lookup(e.Keys); err != nil {
-		return rows, err
+		return err
+	}
+	if a.found.Keys {
+		a.copyKeys(e.Keys)
 	}
 	for i := range ranges {
-		r, found := &ranges[i], a.of(i)
-		from := len(rows)
-		for j := range found {
-			id := found[j]
+		r, left := &ranges[i], ranges[i].Limit
+		from, to := int(a.offsets[i]), int(a.offsets[i+1])
+		for j := from; j < to; j++ {
+			at := j
 			if r.Reverse {
-				id = found[len(found)-1-j]
+				at = from + to - 1 - j
 			}
-			if a.sees(snap, id) {
-				rows = append(rows, id)
+			if !a.give(at) {
+				continue
 			}
-			if r.Limit > 0 && int64(len(rows)-from) == r.Limit {
+			if left--; left == 0 {
 				break
 			}
 		}
 	}
-	return rows, nil
+	return nil
+}
+
+// copyKeys makes a.keys of the keys that were looked up.
+func (a *asker) copyKeys(k index.Keys) {
+	size := a.x.codec.Format().Size()
+	asked := device.View[byte](k.Data, k.N*size)
+	a.keys = grown(a.keys, size*len(a.rows))
+	for i := range k.N {
+		for j := a.offsets[i]; j < a.offsets[i+1]; j++ {
+			copy(a.keys[int(j)*size:], asked[i*size:(i+1)*size])
+		}
+	}
+}
+
+// seekPrefixes looks the beginnings of keys up, all in one batch.
+func (a *asker) seekPrefixes(ranges []index.Range) error {
+	ivs := make([]index.Interval, len(ranges))
+	for i := range ranges {
+		ivs[i] = a.x.codec.Interval(&ranges[i])
+	}
+	if err := a.probeIntervals(ivs); err != nil {
+		return err
+	}
+	for i := range a.rows {
+		a.give(i)
+	}
+	return nil
 }
 
 // seekRange scans a range.
-func (a *asker) seekRange(ctx context.Context, snap *arrow.Snap, r *index.Range, rows []int64) ([]int64, error) {
-	o := index.Order{Limit: int(min(r.Limit, mostRows))}
+func (a *asker) seekRange(ctx context.Context, r *index.Range) error {
+	o := index.Order{Limit: int(min(r.Limit, mostRows)), Keys: a.found.Keys}
 	if r.Reverse {
 		o.Direction = index.Backward
 	}
 	left := r.Limit
-	err := a.scan(a.x.codec.Interval(r), o, func(ids []int64) (bool, error) {
-		for _, id := range ids {
-			if !a.sees(snap, id) {
+	return a.scan(a.x.codec.Interval(r), o, func(ids []int64) (bool, error) {
+		for i := range ids {
+			if !a.give(i) {
 				continue
 			}
-			rows = append(rows, id)
 			if left--; left == 0 {
 				return false, nil
 			}
 		}
 		return true, ctx.Err()
 	})
-	return rows, err
 }
 
 // sees reports whether a snapshot sees a row whose entry was met.
@@ -334,50 +407,54 @@ func (a *asker) sees(p *arrow.Snap, row int64) bool {
 }
 
 // Probe looks up rows 0 to n of keys, columns for the first of the index, and
-// appends for each match the key's number and the row's id. A NULL has none.
-func (s *Statement) Probe(ctx context.Context, _ device.Stream, t *catalog.Table, ix *catalog.Index, keys []arrow.Column, n int, probe []uint32, rows []int64) ([]uint32, []int64, error) {
+// appends for each match the key's number and the row. A NULL has none.
+func (s *Statement) Probe(ctx context.Context, _ device.Stream, t *catalog.Table, ix *catalog.Index, keys []arrow.Column, n int, probe []uint32, found *index.Found) ([]uint32, error) {
 	d, x, err := s.indexOf(t, ix)
 	if err != nil {
-		return probe, rows, err
+		return probe, err
 	}
-	a, err := x.ask(ctx)
+	a, err := s.askFor(ctx, d, x, found)
 	if err != nil {
-		return probe, rows, err
+		return probe, err
 	}
 	defer a.done(d)
 	nulls, err := a.probe(keys, n)
 	if err != nil {
-		return probe, rows, err
+		return probe, err
 	}
-	snap := d.rows.Snap(s.snap.Version, s.snap.Own)
 	for i := range n {
 		if nulls != nil && nulls[i] {
 			continue
 		}
-		for _, id := range a.of(i) {
-			if a.sees(&snap, id) {
-				probe, rows = append(probe, uint32(i)), append(rows, id)
+		for j := a.offsets[i]; j < a.offsets[i+1]; j++ {
+			if a.give(int(j)) {
+				probe = append(probe, uint32(i))
 			}
 		}
 	}
-	return probe, rows, ctx.Err()
+	return probe, ctx.Err()
 }
 
-// probe asks for keys of the index's first columns: for all of them as a batch
-// of lookups, for fewer as one of ranges.
+// probe asks for keys of the index's first columns: for whole ones as a batch
+// of lookups, for others as one of ranges.
 func (a *asker) probe(keys []arrow.Column, n int) (nulls []bool, err error) {
 	a.lo.Reset()
-	if len(keys) == len(a.x.columns) {
+	if len(keys) == len(a.x.columns) && !a.x.codec.Carries() {
 		nulls = addKeys(a.lo, a.x.codec, keys, 0, n)
 		e, err := a.lo.Upload(a.stream)
 		if err != nil {
 			return nil, err
 		}
-		return nulls, a.lookup(e.Keys)
+		if err := a.lookup(e.Keys); err != nil {
+			return nil, err
+		}
+		if a.found.Keys {
+			a.copyKeys(e.Keys)
+		}
+		return nulls, nil
 	}
 	ivs := make([]index.Interval, n)
 	nulls = make([]bool, n)
-	open := false // a range has nothing above it
 	var r index.Range
 	for i := range n {
 		r.Prefix = r.Prefix[:0]
@@ -385,16 +462,17 @@ func (a *asker) probe(keys []arrow.Column, n int) (nulls []bool, err error) {
 			r.Prefix = append(r.Prefix, keys[c].Datum(i))
 		}
 		ivs[i] = a.x.codec.Interval(&r)
-		nulls[i], open = ivs[i].Empty, open || ivs[i].NoHi
+		nulls[i] = ivs[i].Empty
 	}
-	if open {
-		return nulls, a.probeEach(ivs)
-	}
-	return nulls, a.probeRanges(ivs)
+	return nulls, a.probeIntervals(ivs)
 }
 
-// probeRanges asks for ranges that end, all at once.
-func (a *asker) probeRanges(ivs []index.Interval) error {
+// probeIntervals asks for intervals, all at once if each has an end.
+func (a *asker) probeIntervals(ivs []index.Interval) error {
+	if slices.ContainsFunc(ivs, func(iv index.Interval) bool { return iv.NoHi }) {
+		return a.probeEach(ivs)
+	}
+	a.lo.Reset()
 	a.hi.Reset()
 	for _, iv := range ivs {
 		a.lo.Add(iv.Lo) // an empty one goes from the least key to the same
@@ -409,18 +487,26 @@ func (a *asker) probeRanges(ivs []index.Interval) error {
 		return err
 	}
 	q := index.Ranges{N: len(ivs), Lo: index.Bound{Keys: lo.Keys.Data}, Hi: index.Bound{Keys: hi.Keys.Data}}
-	if err := a.snap.Scan(a.stream, q, index.Order{}, a.answer); err != nil {
+	keys := a.found != nil && a.found.Keys
+	if err := a.snap.Scan(a.stream, q, index.Order{Keys: keys}, a.answer); err != nil {
 		return err
 	}
-	return a.read()
+	if err := a.read(); err != nil || !keys {
+		return err
+	}
+	return a.readKeys()
 }
 
-// probeEach asks for ranges one after the other.
+// probeEach asks for intervals one after the other.
 func (a *asker) probeEach(ivs []index.Interval) error {
-	offsets, all := []uint64{0}, []int64{}
+	offsets, all, keys := []uint64{0}, []int64{}, []byte{}
+	o := index.Order{Keys: a.found != nil && a.found.Keys}
 	for _, iv := range ivs {
-		err := a.scan(iv, index.Order{}, func(rows []int64) (bool, error) {
+		err := a.scan(iv, o, func(rows []int64) (bool, error) {
 			all = append(all, rows...)
+			if o.Keys {
+				keys = append(keys, a.keys...)
+			}
 			return true, nil
 		})
 		if err != nil {
@@ -428,6 +514,6 @@ func (a *asker) probeEach(ivs []index.Interval) error {
 		}
 		offsets = append(offsets, uint64(len(all)))
 	}
-	a.offsets, a.rows = offsets, all
+	a.offsets, a.rows, a.keys = offsets, all, keys
 	return nil
 }

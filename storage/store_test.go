@@ -195,7 +195,7 @@ func TestStatementDoesNotSeeItself(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 0, snap.Segments[0].Visible(snap, 0, 1, 0))
 	one := sqltype.NewInt32(1)
-	ids, err := s.Seek(ctx, nil, tab, tab.Indexes[0], []index.Range{{Prefix: []sqltype.Datum{one}}}, nil)
+	ids, err := seek(s, tab, tab.Indexes[0], []index.Range{{Prefix: []sqltype.Datum{one}}})
 	require.NoError(t, err)
 	require.Empty(t, ids)
 	require.NoError(t, s.End(ctx))
@@ -339,11 +339,11 @@ func TestDefinitionsAreTransactional(t *testing.T) {
 	require.Equal(t, "t2_cc_idx", ix.Name)
 	tab2, _ = x.Reader().Table("", "t2")
 	s := x.Statement()
-	ids, err := s.Seek(ctx, nil, tab2, ix, []index.Range{{}}, nil)
+	ids, err := seek(s, tab2, ix, []index.Range{{}})
 	require.NoError(t, err)
 	require.Len(t, ids, 3)
 	lo := sqltype.NewInt64(8)
-	ids, err = s.Seek(ctx, nil, tab2, ix, []index.Range{{Lo: &lo}}, nil)
+	ids, err = seek(s, tab2, ix, []index.Range{{Lo: &lo}})
 	require.NoError(t, err)
 	require.Len(t, ids, 1)
 	require.NoError(t, s.End(ctx))
@@ -461,13 +461,20 @@ func (d *db) randomStatement(x *storage.Tx, t *catalog.Table, rnd *rand.Rand, mo
 	}
 }
 
+// seek is Seek for row ids.
+func seek(s *storage.Statement, t *catalog.Table, ix *catalog.Index, r []index.Range) ([]int64, error) {
+	var found index.Found
+	err := s.Seek(ctx, nil, t, ix, r, &found)
+	return found.Rows, err
+}
+
 // checkIndexes reads the table through each of its indexes, both ways, and by Probe.
 func (d *db) checkIndexes(x *storage.Tx, t *catalog.Table, rows []string) {
 	s := x.Statement()
 	snap, err := s.Snap(t)
 	require.NoError(d.t, err)
 	for _, ix := range t.Indexes {
-		ids, err := s.Seek(ctx, nil, t, ix, []index.Range{{}}, nil)
+		ids, err := seek(s, t, ix, []index.Range{{}})
 		require.NoError(d.t, err)
 		var found []string
 		for _, id := range ids {
@@ -476,12 +483,12 @@ func (d *db) checkIndexes(x *storage.Tx, t *catalog.Table, rows []string) {
 		}
 		slices.Sort(found)
 		require.Equal(d.t, rows, found)
-		back, err := s.Seek(ctx, nil, t, ix, []index.Range{{Reverse: true}}, nil)
+		back, err := seek(s, t, ix, []index.Range{{Reverse: true}})
 		require.NoError(d.t, err)
 		slices.Reverse(back)
 		require.Equal(d.t, ids, back)
 		if len(ids) > 2 {
-			few, err := s.Seek(ctx, nil, t, ix, []index.Range{{Limit: 2}}, nil)
+			few, err := seek(s, t, ix, []index.Range{{Limit: 2}})
 			require.NoError(d.t, err)
 			require.Equal(d.t, ids[:2], few)
 		}
@@ -492,10 +499,11 @@ func (d *db) checkIndexes(x *storage.Tx, t *catalog.Table, rows []string) {
 		require.NoError(d.t, err)
 		b, err := arrow.FromDatums(d.mem, []sqltype.Type{sqltype.Int32}, [][]sqltype.Datum{{v}, {sqltype.NullOf(sqltype.Int32)}})
 		require.NoError(d.t, err)
-		probe, ids, err := s.Probe(ctx, nil, t, t.Indexes[0], b.Columns, 2, nil, nil)
+		var found index.Found
+		probe, err := s.Probe(ctx, nil, t, t.Indexes[0], b.Columns, 2, nil, &found)
 		require.NoError(d.t, err)
 		require.Equal(d.t, []uint32{0}, probe)
-		g, at := arrow.SplitRowID(ids[0])
+		g, at := arrow.SplitRowID(found.Rows[0])
 		require.Equal(d.t, rows[i], text(t, snap.Segment(g), at))
 		b.Release()
 	}
@@ -605,7 +613,7 @@ func TestIndexMadeMeanwhile(t *testing.T) {
 		require.NoError(t, keep.Commit())
 		x = d.Begin()
 		s = x.Statement()
-		ids, err := s.Seek(ctx, nil, tab, ix, []index.Range{{}}, nil)
+		ids, err := seek(s, tab, ix, []index.Range{{}})
 		require.NoError(t, err)
 		require.Len(t, ids, n)
 		require.NoError(t, x.Check())

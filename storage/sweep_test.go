@@ -46,7 +46,7 @@ func TestEntriesOfOneKeyStayFew(t *testing.T) {
 		b := d.batch(tab, "7,y")
 		defer b.Release()
 		require.NoError(t, do(x, func(s *storage.Statement) error {
-			ids, err := s.Seek(ctx, nil, tab, tab.Indexes[0], seven, nil)
+			ids, err := seek(s, tab, tab.Indexes[0], seven)
 			require.NoError(t, err)
 			require.Len(t, ids, 1)
 			_, err = s.Update(ctx, nil, tab, ids, &b.Batch)

@@ -1,8 +1,10 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"slices"
+	"unsafe"
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
@@ -105,6 +107,9 @@ func (a *asker) shared(d *table, e index.Entries, nulls []bool, f func(rows []in
 	if n := int64(e.Keys.N); !tails && n > sharedBatch && n*sharedPart > a.x.idx.Stats().Entries {
 		return a.runs(d, f)
 	}
+	if a.x.codec.Carries() {
+		return a.sharedPrefixes(nulls, f)
+	}
 	size := format.Size()
 	for from := 0; from < e.Keys.N; {
 		if nulls != nil && nulls[from] {
@@ -130,9 +135,38 @@ func (a *asker) shared(d *table, e index.Entries, nulls []bool, f func(rows []in
 	return nil
 }
 
+// sharedPrefixes is shared for the entries of the index's batch, whose keys are the
+// beginnings of what the index has.
+func (a *asker) sharedPrefixes(nulls []bool, f func(rows []int64) error) error {
+	b := a.x.batch
+	for from := 0; from < b.Len(); from += sharedBatch {
+		ivs := make([]index.Interval, 0, sharedBatch)
+		for i := from; i < min(b.Len(), from+sharedBatch); i++ {
+			iv := index.Interval{Empty: true}
+			if nulls == nil || !nulls[i] {
+				iv = b.Interval(a.x.codec, i)
+			}
+			ivs = append(ivs, iv)
+		}
+		if err := a.probeIntervals(ivs); err != nil {
+			return err
+		}
+		for i := range ivs {
+			if rows := a.of(i); len(rows) > 1 {
+				if err := f(rows); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // runs calls f with the rows of each key without NULLs that more than one row has.
 func (a *asker) runs(d *table, f func(rows []int64) error) error {
-	size := a.x.codec.Format().Size()
+	c := a.x.codec
+	size := c.Format().Size()
+	one := index.Found{Keys: true, Codec: c}
 	var key []byte
 	var run []int64
 	end := func() error {
@@ -144,7 +178,16 @@ func (a *asker) runs(d *table, f func(rows []int64) error) error {
 	err := a.scan(index.Interval{NoHi: true}, index.Order{Keys: true}, func(rows []int64) (bool, error) {
 		for i, row := range rows {
 			k := a.keys[i*size : (i+1)*size]
-			if run == nil || !a.x.codec.Format().Same(key, k) {
+			same := false
+			if c.Carries() {
+				one.Reset()
+				one.Add(row, unsafe.Pointer(&k[0]))
+				k = one.KeyBytes(0)
+				same = bytes.Equal(key, k)
+			} else {
+				same = run != nil && c.Format().Same(key, k)
+			}
+			if !same {
 				if err := end(); err != nil {
 					return false, err
 				}
