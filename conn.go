@@ -174,18 +174,31 @@ func (c *Conn) Prepare(_ context.Context, sql string) (*Stmt, error) {
 }
 
 // Begin starts a transaction.
-func (c *Conn) Begin(context.Context) (*Tx, error) {
+func (c *Conn) Begin(ctx context.Context) (*Tx, error) { return c.BeginTx(ctx, TxOptions{}) }
+
+// TxOptions adapt a transaction; the zero value is what Begin starts.
+type TxOptions struct {
+	ReadOnly bool // what would change anything but temporary tables' rows is an error
+}
+
+// BeginTx starts a transaction with options.
+func (c *Conn) BeginTx(_ context.Context, o TxOptions) (*Tx, error) {
 	if c.closed {
 		return nil, ErrClosed
 	}
 	if c.tx != nil {
 		return nil, wrapError(sqltype.Errorf(sqltype.CodeActiveTx, "there is a transaction already"), "")
 	}
-	c.begin()
+	c.begin(o.ReadOnly)
 	return &Tx{conn: c}, nil
 }
 
-func (c *Conn) begin() { c.tx, c.failed, c.points = c.beginTx(), false, nil }
+func (c *Conn) begin(readOnly bool) {
+	c.tx, c.failed, c.points = c.beginTx(), false, nil
+	if readOnly {
+		c.tx.ReadOnly()
+	}
+}
 
 // beginTx starts a transaction of the store for this session.
 func (c *Conn) beginTx() *storage.Tx { return c.db.store.BeginIn(c.names) }

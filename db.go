@@ -190,12 +190,15 @@ func (db *DB) Prepare(ctx context.Context, sql string) (*Stmt, error) {
 }
 
 // Begin starts a transaction on a connection of its own.
-func (db *DB) Begin(ctx context.Context) (*Tx, error) {
+func (db *DB) Begin(ctx context.Context) (*Tx, error) { return db.BeginTx(ctx, TxOptions{}) }
+
+// BeginTx starts a transaction with options on a connection of its own.
+func (db *DB) BeginTx(ctx context.Context, o TxOptions) (*Tx, error) {
 	c, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tx, err := c.Begin(ctx)
+	tx, err := c.BeginTx(ctx, o)
 	if err != nil {
 		c.Close() //nolint:errcheck // there is an error already
 		return nil, err

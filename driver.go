@@ -83,7 +83,7 @@ func (d *driverConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx
 	if o.Isolation > 5 {
 		return nil, wrapError(sqltype.Errorf(sqltype.CodeNotSupported, "transactions have snapshot isolation, nothing stronger"), "")
 	}
-	return d.conn.Begin(ctx)
+	return d.conn.BeginTx(ctx, TxOptions{ReadOnly: o.ReadOnly})
 }
 
 // ResetSession readies the connection for its next user.

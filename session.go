@@ -97,7 +97,7 @@ func (c *Conn) transaction(s parser.Statement) (*Rows, error) {
 	switch s := s.(type) {
 	case *parser.Begin:
 		if c.tx == nil {
-			c.begin()
+			c.begin(s.ReadOnly)
 		}
 		return doneRows("BEGIN", 0), nil
 	case *parser.Commit:

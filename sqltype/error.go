@@ -50,6 +50,7 @@ const (
 	CodeInFailedTx       = "25P02"
 	CodeNoActiveTx       = "25P01"
 	CodeActiveTx         = "25001"
+	CodeReadOnlyTx       = "25006"
 	CodeDiskFull         = "53100"
 	CodeOutOfMemory      = "53200"
 	CodeTooComplex       = "54001"

@@ -14,6 +14,9 @@ import (
 // transaction sees, to be changed and given to defined. The first change of a
 // transaction takes the right to define things and sees what was committed last.
 func (x *Tx) define(ctx context.Context) (*version, error) {
+	if err := x.writes("define things", false); err != nil {
+		return nil, err
+	}
 	if !x.defines {
 		if err := x.store.lockDefinitions(ctx); err != nil {
 			return nil, err

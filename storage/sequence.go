@@ -97,6 +97,9 @@ func (x *Tx) NextValue(q *catalog.Sequence) (int64, error) {
 	if s == nil {
 		return 0, errNoSequence(q.Name)
 	}
+	if err := x.writes("take a number of sequence \""+q.Name+"\"", q.Temp); err != nil {
+		return 0, err
+	}
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	if !s.state.called {
@@ -128,6 +131,9 @@ func (x *Tx) SetValue(q *catalog.Sequence, value int64, called bool) error {
 		return errNoSequence(q.Name)
 	case value < q.Min || value > q.Max:
 		return sqltype.Errorf(sqltype.CodeOutOfRange, "setval: value %d is out of bounds for sequence \"%s\" (%d..%d)", value, q.Name, q.Min, q.Max)
+	}
+	if err := x.writes("set sequence \""+q.Name+"\"", q.Temp); err != nil {
+		return err
 	}
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()

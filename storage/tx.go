@@ -17,7 +17,20 @@ type Tx struct {
 	session *Session
 	version *version // the catalogue that the transaction sees
 	defines bool     // it holds the right to define things
+	reads   bool     // it changes nothing but what is temporary
 	open    *Statement
+}
+
+// ReadOnly has the transaction change nothing from now on but rows of temporary
+// tables and numbers of temporary sequences.
+func (x *Tx) ReadOnly() { x.reads = true }
+
+// writes fails when the transaction is not to do something that changes things.
+func (x *Tx) writes(what string, temp bool) error {
+	if x.reads && !temp {
+		return sqltype.Errorf(sqltype.CodeReadOnlyTx, "cannot %s in a read-only transaction", what)
+	}
+	return nil
 }
 
 // Reader is the catalogue as the transaction sees it.
