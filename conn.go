@@ -102,11 +102,11 @@ func (c *Conn) Exec(ctx context.Context, sql string, args ...any) (Result, error
 // Query runs the statements of a text and returns the rows of the last one. A
 // statement without rows gives a Rows without columns.
 func (c *Conn) Query(ctx context.Context, sql string, args ...any) (*Rows, error) {
-	values, err := toValues(args)
-	if err != nil {
-		return nil, wrapError(err, sql)
-	}
 	if p := c.plans.byText[sql]; p != nil {
+		values, err := toValues(p.parsed.Names, args)
+		if err != nil {
+			return nil, wrapError(err, sql)
+		}
 		return c.runPrepared(ctx, p, values)
 	}
 	list, err := c.parse(sql)
@@ -116,10 +116,14 @@ func (c *Conn) Query(ctx context.Context, sql string, args ...any) (*Rows, error
 	if len(list) == 0 {
 		return doneRows("", 0), nil
 	}
-	if len(values) > 0 && len(list) > 1 {
+	if len(args) > 0 && len(list) > 1 {
 		return nil, wrapError(sqltype.Errorf(sqltype.CodeSyntax, "only one statement can have arguments"), sql)
 	}
 	last := len(list) - 1
+	values, err := toValues(list[last].Names, args)
+	if err != nil {
+		return nil, wrapError(err, sql)
+	}
 	for _, s := range list[:last] {
 		rows, err := c.run(ctx, s, sql, nil)
 		if err == nil {

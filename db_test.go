@@ -418,8 +418,13 @@ func TestDatabaseSQL(t *testing.T) {
 	var n int
 	require.NoError(t, db.QueryRow("SELECT count(*) FROM t WHERE i >= $1", 1).Scan(&n))
 	require.Equal(t, 2, n)
-	_, err = db.Exec("SELECT :x", sql.Named("x", 1))
-	require.Error(t, err)
+	require.NoError(t, db.QueryRow("SELECT i FROM t WHERE i > $low AND f < $high", sql.Named("high", 1), sql.Named("low", 1)).Scan(&n))
+	require.Equal(t, 2, n)
+	reads, err := db.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	require.NoError(t, err)
+	_, err = reads.Exec("DELETE FROM t")
+	require.ErrorContains(t, err, "read-only")
+	require.NoError(t, reads.Rollback())
 	_, err = db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelSerializable})
 	require.ErrorContains(t, err, "snapshot isolation")
 }

@@ -95,13 +95,10 @@ func (d *driverConn) ResetSession(context.Context) error {
 func (d *driverConn) IsValid() bool                  { return !d.conn.closed }
 func (d *driverConn) Ping(ctx context.Context) error { return ctx.Err() }
 
-// CheckNamedValue takes all that toValue takes, and refuses names.
+// CheckNamedValue takes all that toValue takes.
 func (d *driverConn) CheckNamedValue(v *driver.NamedValue) error { return checkNamedValue(v) }
 
 func checkNamedValue(v *driver.NamedValue) error {
-	if v.Name != "" {
-		return wrapError(sqltype.Errorf(sqltype.CodeNotSupported, "parameters have numbers, not names such as %q", v.Name), "")
-	}
 	if valuer, ok := v.Value.(driver.Valuer); ok {
 		inner, err := valuer.Value()
 		if err != nil {
@@ -134,6 +131,9 @@ func plainArguments(args []driver.NamedValue) []any {
 	plain := make([]any, len(args))
 	for i, a := range args {
 		plain[i] = a.Value
+		if a.Name != "" {
+			plain[i] = Named{a.Name, a.Value}
+		}
 	}
 	return plain
 }

@@ -45,7 +45,7 @@ func (s *Stmt) Query(ctx context.Context, args ...any) (*Rows, error) {
 	if s.closed {
 		return nil, ErrClosed
 	}
-	values, err := toValues(args)
+	values, err := toValues(s.plan.parsed.Names, args)
 	if err != nil {
 		return nil, wrapError(err, s.plan.text)
 	}

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gpusql/gpusql/sqltype"
@@ -137,18 +139,43 @@ func listValue(v reflect.Value) (Value, error) {
 	return sqltype.NewNested(sqltype.ListOf(elem), parts), nil
 }
 
-// toValues makes the values of a statement's arguments.
-func toValues(args []any) ([]Value, error) {
+// Named is an argument for the parameter $name of a statement whose parameters have
+// names. Without it, they take their arguments in the order of their first appearances.
+type Named struct {
+	Name  string // in either case
+	Value any
+}
+
+// toValues makes the values of the arguments of a statement, whose parameters may
+// have names.
+func toValues(names []string, args []any) ([]Value, error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
-	values := make([]Value, len(args))
+	values := make([]Value, max(len(args), len(names)))
+	given := make([]bool, len(names))
 	for i, a := range args {
+		at, what := i, strconv.Itoa(i+1)
+		if n, ok := a.(Named); ok {
+			at, what, a = slices.Index(names, strings.ToLower(n.Name)), "$"+n.Name, n.Value
+			if at < 0 {
+				return nil, sqltype.Errorf(sqltype.CodeInvalidParameter, "the statement has no parameter %s", what)
+			}
+		}
+		if at < len(given) {
+			if given[at] {
+				return nil, sqltype.Errorf(sqltype.CodeInvalidParameter, "two arguments are given for parameter $%s", names[at])
+			}
+			given[at] = true
+		}
 		v, err := toValue(a)
 		if err != nil {
-			return nil, sqltype.Errorf(sqltype.CodeInvalidParameter, "argument %d: %v", i+1, err)
+			return nil, sqltype.Errorf(sqltype.CodeInvalidParameter, "argument %s: %v", what, err)
 		}
-		values[i] = v
+		values[at] = v
+	}
+	if i := slices.Index(given, false); i >= 0 {
+		return nil, sqltype.Errorf(sqltype.CodeInvalidParameter, "parameter $%s has no argument", names[i])
 	}
 	return values, nil
 }

@@ -225,9 +225,11 @@ type Star struct {
 	Pos     Pos
 }
 
-// ParamRef is ? or $n. Index counts from 1; ? takes the next number.
+// ParamRef is ?, $n or $name. Index counts from 1; ? takes the next number, and
+// so does a name that is new.
 type ParamRef struct {
 	Index int
+	Name  string // lower case
 	Pos   Pos
 }
 

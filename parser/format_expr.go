@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"strconv"
@@ -83,7 +84,7 @@ func (f *formatter) bare(e Expr) {
 	case *Star:
 		f.star(e)
 	case *ParamRef:
-		f.text("$" + strconv.Itoa(e.Index))
+		f.text("$" + cmp.Or(e.Name, strconv.Itoa(e.Index)))
 	case *IsExpr, *IsDistinct, *Between, *Like, *In, *Quantified:
 		f.predicate(e)
 	case *Exists:

@@ -203,7 +203,7 @@ func (l *lexer) digits() {
 	}
 }
 
-// dollar reads $1 or $tag$ text $tag$.
+// dollar reads $1, $name or $tag$ text $tag$.
 func (l *lexer) dollar() token {
 	start := l.pos
 	l.pos++
@@ -216,7 +216,11 @@ func (l *lexer) dollar() token {
 	for c := l.peek(0); isNameStart(c) || isDigit(c); c = l.peek(0) {
 		l.pos++
 	}
-	if l.peek(0) != '$' {
+	switch {
+	case l.peek(0) == '$':
+	case l.pos > start+1:
+		return l.token(tokParam, start)
+	default:
 		return l.token(tokBad, start)
 	}
 	l.pos++

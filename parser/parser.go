@@ -1,7 +1,9 @@
 package parser
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/gpusql/gpusql/sqltype"
@@ -10,9 +12,10 @@ import (
 // Parsed is one statement of a text.
 type Parsed struct {
 	Statement  Statement
-	Text       string // as written, without the semicolon and the blanks around
-	Start, End Pos    // where Text lies in the text given to Parse
-	Params     int    // how many parameters it takes: the highest number
+	Text       string   // as written, without the semicolon and the blanks around
+	Start, End Pos      // where Text lies in the text given to Parse
+	Params     int      // how many parameters it takes: the highest number
+	Names      []string // of parameter i+1, where they have names
 }
 
 // The limits that keep a tree's depth, and so every walk over it, bounded.
@@ -32,7 +35,8 @@ type parser struct {
 	at     int // of the current token; the last token is tokEOF
 	depth  int
 	params int
-	into   *Name // of SELECT ... INTO, until its statement takes it
+	names  []string // of parameters
+	into   *Name    // of SELECT ... INTO, until its statement takes it
 }
 
 // syntaxError carries an error out of the grammar.
@@ -79,7 +83,7 @@ func ParsePart(text string, start, end int) (list []Parsed, err error) {
 			return list, nil
 		}
 		start := p.pos()
-		p.params = 0
+		p.params, p.names = 0, nil
 		s := p.statement()
 		if p.into != nil {
 			panic(failAt(p.into.Parts[0].Pos, sqltype.CodeSyntax, "SELECT INTO is a statement and cannot stand here"))
@@ -88,7 +92,7 @@ func ParsePart(text string, start, end int) (list []Parsed, err error) {
 			panic(p.unexpected(""))
 		}
 		end := p.toks[p.at-1].end
-		list = append(list, Parsed{s, text[start:end], start, end, p.params})
+		list = append(list, Parsed{s, text[start:end], start, end, p.params, p.names})
 	}
 }
 
@@ -377,19 +381,32 @@ func (p *parser) integer(what string) int {
 	panic(p.unexpected(what))
 }
 
-// param reads ? or $n.
+// param reads ?, $n or $name. A name has the number of its first appearance.
 func (p *parser) param() *ParamRef {
 	t := p.advance()
-	n := p.params + 1
+	e := &ParamRef{Index: p.params + 1, Pos: t.start}
 	if t.kind == tokParam {
 		var err error
-		if n, err = strconv.Atoi(p.text[t.start+1 : t.end]); err != nil || n < 1 {
-			n = maxParams + 1
+		switch digits := p.text[t.start+1 : t.end]; {
+		case !isDigit(digits[0]):
+			e.Name = strings.ToLower(digits)
+			if i := slices.Index(p.names, e.Name); i >= 0 {
+				e.Index = i + 1
+			}
+		default:
+			if e.Index, err = strconv.Atoi(digits); err != nil || e.Index < 1 {
+				e.Index = maxParams + 1
+			}
 		}
 	}
-	if n > maxParams {
+	switch {
+	case e.Index > maxParams:
 		panic(failAt(t.start, sqltype.CodeSyntax, "there is no parameter %s", p.textOf(t)))
+	case p.params > 0 && (e.Name == "") != (p.names == nil):
+		panic(failAt(t.start, sqltype.CodeSyntax, "a statement's parameters have names or numbers, not both"))
+	case e.Name != "" && e.Index > len(p.names):
+		p.names = append(p.names, e.Name)
 	}
-	p.params = max(p.params, n)
-	return &ParamRef{Index: n, Pos: t.start}
+	p.params = max(p.params, e.Index)
+	return e
 }

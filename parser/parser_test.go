@@ -98,6 +98,7 @@ func TestParsed(t *testing.T) {
 	require.Equal(t, 4, list[0].Params)
 	require.Equal(t, "UPDATE t SET a = ?", list[1].Text)
 	require.Equal(t, 1, list[1].Params, "every statement counts its own")
+	require.Nil(t, list[1].Names)
 	set := list[1].Statement.(*parser.Update).Set[0]
 	require.Equal(t, "a = ?", text[set.Column.Pos:list[1].End], "positions are in the whole text")
 

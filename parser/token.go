@@ -15,7 +15,7 @@ const (
 	tokDollar            // $$text$$, $tag$text$tag$
 	tokHex               // x'ab'
 	tokMark              // ?
-	tokParam             // $1
+	tokParam             // $1, $name
 	tokBad               // what the lexer could not read; badToken says why
 	tokLParen
 	tokRParen
