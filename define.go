@@ -344,8 +344,6 @@ func indexOptions(x *catalog.Index, s *parser.CreateIndex) error {
 			v := strings.ToLower(strings.Trim(parser.FormatExpr(o.Value), "'\""))
 			ordinal, isGPU := deviceOrdinal(v)
 			switch {
-			case isGPU && x.Kind == "lsm":
-				return sqltype.Errorf(sqltype.CodeNotSupported, "an index of a GPU is a btree or mvcc").At(int(s.Pos))
 			case isGPU:
 				x.Device = fmt.Sprintf("cuda:%d", ordinal)
 			case v != "cpu" && v != "auto":

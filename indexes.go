@@ -13,7 +13,7 @@ import (
 func indexKinds() []index.Kind { return []index.Kind{btree.Kind(), lsm.Kind(), mvcc.Kind()} }
 
 // gpuIndexKinds are those of a GPU.
-func gpuIndexKinds() []index.Kind { return []index.Kind{wide.Btree(), wide.Mvcc()} }
+func gpuIndexKinds() []index.Kind { return []index.Kind{wide.Btree(), wide.Lsm(), wide.Mvcc()} }
 
 // indexHome is where an index lies that names a GPU.
 func (d *devices) indexHome(name string) (storage.Home, error) {

@@ -215,6 +215,39 @@ var (
 	codeReduceMax = &device.Code{Module: moduleReduce, Entry: "reduce_max", Block: 256, Items: 2048} // reduceArgs
 )
 
+//go:embed runs_read.ptx
+var ptxRunsRead string
+
+var (
+	moduleRunsRead = &device.Module{Name: "runs_read", PTX: ptxRunsRead}
+
+	codeRunsFind4   = &device.Code{Module: moduleRunsRead, Entry: "runs_find_4", Block: 256, Items: 512}   // RunsRead
+	codeRunsFind8   = &device.Code{Module: moduleRunsRead, Entry: "runs_find_8", Block: 256, Items: 512}   // RunsRead
+	codeRunsBounds4 = &device.Code{Module: moduleRunsRead, Entry: "runs_bounds_4", Block: 256, Items: 512} // RunsRead
+	codeRunsBounds8 = &device.Code{Module: moduleRunsRead, Entry: "runs_bounds_8", Block: 256, Items: 512} // RunsRead
+	codeRunsSpots4  = &device.Code{Module: moduleRunsRead, Entry: "runs_spots_4", Block: 256, Items: 256}  // RunsRead
+	codeRunsSpots8  = &device.Code{Module: moduleRunsRead, Entry: "runs_spots_8", Block: 256, Items: 256}  // RunsRead
+	codeRunsFill4   = &device.Code{Module: moduleRunsRead, Entry: "runs_fill_4", Block: 256, Items: 256}   // RunsRead
+	codeRunsFill8   = &device.Code{Module: moduleRunsRead, Entry: "runs_fill_8", Block: 256, Items: 256}   // RunsRead
+)
+
+//go:embed runs_write.ptx
+var ptxRunsWrite string
+
+var (
+	moduleRunsWrite = &device.Module{Name: "runs_write", PTX: ptxRunsWrite}
+
+	codeRunsResolve4 = &device.Code{Module: moduleRunsWrite, Entry: "runs_resolve_4", Block: 256, Items: 256} // RunsWrite
+	codeRunsResolve8 = &device.Code{Module: moduleRunsWrite, Entry: "runs_resolve_8", Block: 256, Items: 256} // RunsWrite
+	codeRunsWrite4   = &device.Code{Module: moduleRunsWrite, Entry: "runs_write_4", Block: 256, Items: 256}   // RunsWrite
+	codeRunsWrite8   = &device.Code{Module: moduleRunsWrite, Entry: "runs_write_8", Block: 256, Items: 256}   // RunsWrite
+	codeRunsCount4   = &device.Code{Module: moduleRunsWrite, Entry: "runs_count_4", Block: 256, Items: 2048}  // RunsMerge
+	codeRunsCount8   = &device.Code{Module: moduleRunsWrite, Entry: "runs_count_8", Block: 256, Items: 2048}  // RunsMerge
+	codeRunsMerge4   = &device.Code{Module: moduleRunsWrite, Entry: "runs_merge_4", Block: 256, Items: 2048}  // RunsMerge
+	codeRunsMerge8   = &device.Code{Module: moduleRunsWrite, Entry: "runs_merge_8", Block: 256, Items: 2048}  // RunsMerge
+	codeRunsSums     = &device.Code{Module: moduleRunsWrite, Entry: "runs_sums", Block: 256, Items: 256}      // RunsMerge
+)
+
 //go:embed scan.ptx
 var ptxScan string
 

@@ -28,7 +28,15 @@ constexpr u32 node_packs = fan * sizeof(W) / 16;
 INLINE Ptr slot_at(Ptr slots, u64 block, u32 slot) {
   return at<Ptr>(slots)[slot >> TreeUnit] + (slot & ((1u << TreeUnit) - 1)) * block;
 }
-INLINE Ptr leaf_at(const Tree &t, u32 ref) { return slot_at(t.Slots, t.Form.Block, ref / u32(TreeLeaf)); }
+// ref_of is a leaf's ref, and leaf_at where it lies: a packed tree has both by number.
+INLINE u32 ref_of(const Tree &t, u32 leaf) {
+  if (t.Refs) return at<u32>(t.Refs)[leaf];
+  return leaf * u32(TreeLeaf) + (leaf + 1 < t.Counts[0] ? u32(TreeLeaf) - 1 : (t.Entries - 1) % u32(TreeLeaf));
+}
+INLINE Ptr leaf_at(const Tree &t, u32 ref) {
+  const u32 slot = ref / u32(TreeLeaf);
+  return t.Refs ? slot_at(t.Slots, t.Form.Block, slot) : t.Slots + u64(slot) * t.Form.Block;
+}
 INLINE u32 length_of(u32 ref) { return ref % u32(TreeLeaf) + 1; }
 
 template <typename W>
@@ -92,7 +100,7 @@ template <typename W>
 INLINE bool ends_before(const Tree &t, u32 leaf, const Place<W> &p) {
   const W last = at<W>(t.Levels[0])[leaf];
   if (last != p.word) return last < p.word;
-  const u32 ref = at<u32>(t.Refs)[leaf];
+  const u32 ref = ref_of(t, leaf);
   return is_before(t.Form, leaf_at(t, ref), length_of(ref) - 1, p);
 }
 
@@ -115,7 +123,7 @@ INLINE Spot search(const Tree &t, const Place<W> &p) {
     }
     leaf = high;
   }
-  const u32 ref = at<u32>(t.Refs)[leaf], n = length_of(ref);
+  const u32 ref = ref_of(t, leaf), n = length_of(ref);
   const Ptr block = leaf_at(t, ref);
   const W *words = at<W>(block);
   u32 pos = 0;
@@ -126,7 +134,9 @@ INLINE Spot search(const Tree &t, const Place<W> &p) {
   return {leaf, pos};
 }
 
-INLINE u32 rank_of(const Tree &t, Spot s) { return at<u32>(t.Sums)[s.leaf] + s.pos; }
+// sum_of is the entries before a leaf.
+INLINE u32 sum_of(const Tree &t, u32 leaf) { return t.Refs ? at<u32>(t.Sums)[leaf] : leaf * u32(TreeLeaf); }
+INLINE u32 rank_of(const Tree &t, Spot s) { return sum_of(t, s.leaf) + s.pos; }
 
 // Four lanes look at a node together: the words of a node that are below a word
 // are counted by 16 or 32 bytes each.

@@ -58,7 +58,9 @@ func NewTreeForm(words int, narrow, long, wide bool) TreeForm {
 // Word is the bytes of a first word.
 func (f TreeForm) Word() int { return 8 - 4*int(f.Narrow) }
 
-// Tree is one state of a tree.
+// Tree is one state of a tree. One that is packed has no refs: its leaves lie side
+// by side at Slots, and all but the last are full. It may have entries that are
+// dead, see Runs.
 //
 //gpu:layout
 type Tree struct {
@@ -66,8 +68,9 @@ type Tree struct {
 	Levels  [treeLevels]device.Ptr // the last word of each leaf, of each node of those, and so on
 	Counts  [treeLevels]uint32     // how many there are; Counts[0] are leaves
 	Refs    device.Ptr             // of each leaf, 32 bits
-	Sums    device.Ptr             // 32 bits: entries before each leaf, and at last all
+	Sums    device.Ptr             // 32 bits: entries before each leaf, and at last all; packed: live ones less dead ones, 0: none is dead
 	Slots   device.Ptr             // addresses of units of slots
+	Dead    device.Ptr             // packed: a bit an entry, 0: none
 	Height  uint32                 // levels
 	Entries uint32
 }
@@ -78,7 +81,28 @@ func (t *Tree) Leaves() int { return int(t.Counts[0]) }
 // Lay sets the places and counts of a directory of so many leaves in memory at
 // p, and returns the bytes that it takes; p may be 0 to ask for these.
 func (t *Tree) Lay(leaves int, p device.Ptr) int {
-	word, from := t.Form.Word(), p
+	from := p
+	t.Refs = t.levels(leaves, p)
+	t.Sums = t.Refs + device.Ptr(4*leaves+127)&^127
+	return int(t.Sums + device.Ptr(4*leaves+4) - from)
+}
+
+// Pack is Lay of a packed tree, leaves and all.
+func (t *Tree) Pack(entries int, dead bool, p device.Ptr) int {
+	leaves := (entries + TreeLeaf - 1) / TreeLeaf
+	from := p
+	t.Slots, t.Entries = p, uint32(entries)
+	p = t.levels(leaves, p+device.Ptr(leaves*int(t.Form.Block)+127)&^127)
+	if dead {
+		t.Dead, p = p, p+device.Ptr(2*leaves+127)&^127
+		t.Sums, p = p, p+device.Ptr(4*leaves+4)
+	}
+	return int(p - from)
+}
+
+// levels lays the directory without refs, and returns where it ends.
+func (t *Tree) levels(leaves int, p device.Ptr) device.Ptr {
+	word := t.Form.Word()
 	t.Counts, t.Levels, t.Height = [treeLevels]uint32{}, [treeLevels]device.Ptr{}, 0
 	for n := leaves; n > 0; n = (n + treeFan - 1) / treeFan {
 		t.Levels[t.Height], t.Counts[t.Height] = p, uint32(n)
@@ -88,9 +112,7 @@ func (t *Tree) Lay(leaves int, p device.Ptr) int {
 			break
 		}
 	}
-	t.Refs = p
-	t.Sums = p + device.Ptr(4*leaves+127)&^127
-	return int(t.Sums + device.Ptr(4*leaves+4) - from)
+	return p
 }
 
 // byWord is a kernel for first words of 32 and of 64 bits.

@@ -36,7 +36,7 @@ INLINE void find(const TreeRead &a, u64 n) {
       word[q] = i[q] < n ? keys[i[q]] : W(0);
     }
     quad_descend(t, word, leaf);
-    UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) ref[q] = at<u32>(t.Refs)[leaf[q]];
+    UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) ref[q] = ref_of(t, leaf[q]);
     Pack<u32, 4> rows[TREE_AT_ONCE];
     if (!t.Form.Wide) {
       UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) {
@@ -50,7 +50,7 @@ INLINE void find(const TreeRead &a, u64 n) {
       if (lane() % quad_lanes) continue;
       u32 count = smaller(f[q].same, found_more);
       if (count == 1 && f[q].pos + 1 == length_of(ref[q]) && leaf[q] + 1 < t.Counts[0] &&
-          word_of<W>(leaf_at(t, at<u32>(t.Refs)[leaf[q] + 1]), 0) == word[q]) {
+          word_of<W>(leaf_at(t, ref_of(t, leaf[q] + 1)), 0) == word[q]) {
         count = found_more;
       }
       if (count && t.Form.Wide) at<u64>(a.Rows)[i[q]] = row_of(t.Form, leaf_at(t, ref[q]), f[q].pos);
@@ -104,10 +104,10 @@ INLINE void give(const TreeRead &a, u64 n) {
     at<u64>(a.Offsets)[base + k] = sum;
     if (count[k] == 1 && sum < a.Room) rows[sum] = at<u64>(a.Found)[base + k];
     if (count[k] > 1) {
-      u32 ref = at<u32>(t.Refs)[spot[k].leaf];
+      u32 ref = ref_of(t, spot[k].leaf);
       for (u64 j = sum; j < sum + count[k] && j < a.Room; j++) {
         rows[j] = row_of(t.Form, leaf_at(t, ref), spot[k].pos);
-        if (++spot[k].pos == length_of(ref) && j + 1 < sum + count[k]) ref = at<u32>(t.Refs)[++spot[k].leaf], spot[k].pos = 0;
+        if (++spot[k].pos == length_of(ref) && j + 1 < sum + count[k]) ref = ref_of(t, ++spot[k].leaf), spot[k].pos = 0;
       }
     }
     sum += count[k];
@@ -138,7 +138,7 @@ INLINE void bounds(const TreeRead &a, u64 n) {
     u32 leaf[2];
     Found f[2];
     quad_descend(t, word, leaf);
-    const u32 ref[2] = {at<u32>(t.Refs)[leaf[0]], at<u32>(t.Refs)[leaf[1]]};
+    const u32 ref[2] = {ref_of(t, leaf[0]), ref_of(t, leaf[1])};
     quad_find(t, ref, word, f);
     if (real && lane() % quad_lanes == 0) {
       const u32 high = a.HiKeys ? rank_of(t, {leaf[1], f[1].pos}) : t.Entries;
@@ -190,7 +190,7 @@ template <typename W>
 INLINE void fill(const TreeRead &a, u64 n) {
   const Tree &t = a.T;
   const u64 *offsets = at<u64>(a.Offsets);
-  const u32 *sums = at<u32>(t.Sums), leaves = t.Counts[0];
+  const u32 leaves = t.Counts[0];
   u64 from = (u64(block()) * (BLOCK / WARP) + warp()) * TREE_ANSWERS;
   const u64 to = smaller(n, from + TREE_ANSWERS);
   if (from >= n) return;
@@ -210,14 +210,14 @@ INLINE void fill(const TreeRead &a, u64 n) {
       u32 below = 0, above = leaves; // the last leaf that begins at the entry or before
       while (above - below > 1) {
         const u32 middle = below + (above - below) / 2;
-        if (sums[middle] <= lowest) below = middle; else above = middle;
+        if (sum_of(t, middle) <= lowest) below = middle; else above = middle;
       }
       leaf = below;
     }
-    for (; leaf < leaves && sums[leaf] < highest; leaf += WARP / TreeLeaf) {
+    for (; leaf < leaves && sum_of(t, leaf) < highest; leaf += WARP / TreeLeaf) {
       const u32 d = leaf + lane() / TreeLeaf, pos = lane() % TreeLeaf;
       if (d >= leaves) continue;
-      const u32 ref = at<u32>(t.Refs)[d], rank = sums[d] + pos;
+      const u32 ref = ref_of(t, d), rank = sum_of(t, d) + pos;
       if (pos >= length_of(ref) || rank < lowest || rank >= highest) continue;
       const Ptr block = leaf_at(t, ref);
       const u64 j = a.Backward ? end - 1 - (rank - first) : begin + (rank - first);

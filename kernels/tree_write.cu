@@ -1,25 +1,5 @@
 // From one state of a tree to the next: see tree_write.go.
-#include "tree.cuh"
-
-// What a change does: nothing where another one of its entry comes behind it, or
-// where there is nothing to do. Beside it in a byte is twice its place in the
-// leaf, and 1 when it is there.
-constexpr u32 effect_add = 64, effect_remove = 128, place_bits = 63;
-
-INLINE u64 index_of(Ptr index, u64 i) { return index ? u64(at<u32>(index)[i]) : i; }
-
-template <typename W>
-INLINE W item_word(const TreeItems &x, u64 i) { return *at<W>(x.Words + i * x.Stride); }
-INLINE u64 item_row(const TreeItems &x, u64 i) { return x.Rows32 ? u64(at<u32>(x.Rows)[i]) : at<u64>(x.Rows)[i]; }
-INLINE Ptr item_rest(const TreeItems &x, u64 i) { return x.Keys + index_of(x.Index, i) * x.KeySize + 8; }
-INLINE u32 item_op(const TreeItems &x, u64 i) { return x.Ops ? u32(at<u8>(x.Ops)[index_of(x.Index, i)]) : x.Op; }
-
-constexpr u32 op_delete = 1, op_upsert = 2; // index.Op
-
-template <typename W>
-INLINE bool same_key(const TreeForm &f, const TreeItems &x, u64 i, u64 j) {
-  return item_word<W>(x, i) == item_word<W>(x, j) && (f.Rest == 0 || compare_rest(f, item_rest(x, i), item_rest(x, j)) == 0);
-}
+#include "items.cuh"
 
 // heads says which changes are the first of their key.
 template <typename W>
@@ -41,12 +21,6 @@ KERNEL(tree_upserts, TreeWrite, BLOCK, BLOCK) {
   if (item_op(a.Items, i) == op_upsert) atomic_max(&at<u32>(a.Items.Upserts)[k], u32(index_of(a.Items.Index, i)) + 1);
 }
 
-// removes says whether a change takes its entry away: an upsert behind it does too.
-INLINE bool removes(const TreeItems &x, u64 i) {
-  return item_op(x, i) == op_delete ||
-         (x.Upserts && u32(index_of(x.Index, i)) + 1 < at<u32>(x.Upserts)[at<u32>(x.Same)[i]]);
-}
-
 template <typename W>
 INLINE void locate(const TreeWrite &a, u64 n) {
   const TreeItems &x = a.Items;
@@ -61,7 +35,7 @@ INLINE void locate(const TreeWrite &a, u64 n) {
   bool there = false;
   if (t.Counts[0]) {
     s = search(t, Place<W>{word, rest, row, false});
-    const u32 ref = at<u32>(t.Refs)[s.leaf];
+    const u32 ref = ref_of(t, s.leaf);
     const Ptr leaf = leaf_at(t, ref);
     there = s.pos < length_of(ref) && word_of<W>(leaf, s.pos) == word && row_of(t.Form, leaf, s.pos) == row &&
             (t.Form.Rest == 0 || compare_rest(t.Form, rest_of(t.Form, leaf, s.pos), rest) == 0);
@@ -70,7 +44,7 @@ INLINE void locate(const TreeWrite &a, u64 n) {
   u32 effect = 0;
   if (last) {
     const bool away = removes(x, i);
-    effect = away == there ? (there ? effect_remove : effect_add) : 0;
+    effect = away == there ? (there ? u32(effectRemove) : u32(EffectAdd)) : 0;
   }
   at<u8>(a.At)[i] = u8(s.pos * 2 + there + effect);
 }
@@ -107,8 +81,8 @@ KERNEL(tree_group, TreeWrite, BLOCK, TREE_GROUPED * BLOCK) {
   UNROLL for (u32 k = 0; k < TREE_GROUPED; k++) {
     const u32 e = effect[k];
     v[k] = u64(base + k < n && (leaf[k] != before || base + k == 0));
-    v[k] += e & effect_add ? u64(1) << 32 : e & effect_remove ? ~u64(0) << 32 : 0;
-    gone += e & effect_remove ? 1 : 0;
+    v[k] += e & u32(EffectAdd) ? u64(1) << 32 : e & u32(effectRemove) ? ~u64(0) << 32 : 0;
+    gone += e & u32(effectRemove) ? 1 : 0;
     own += v[k];
     before = leaf[k];
   }
@@ -266,13 +240,13 @@ INLINE void items(const TreeWrite &a, u64 n) {
   const u64 i = number();
   if (i >= n) return;
   const u32 code = at<u8>(a.At)[i];
-  if (!(code & effect_add)) return;
+  if (!(code & u32(EffectAdd))) return;
   const u64 prefix = at<u64>(a.Prefix)[i];
   u32 number = met(prefix);
   // The leaves met before a change are its own too, unless it is the first.
   if (number == met(at<u64>(a.Prefix)[i + 1])) number--;
   const treeGroup g = at<treeGroup>(a.Groups)[number];
-  const u32 rank = (code & place_bits) / 2 + net(prefix) - net(at<u64>(a.Prefix)[g.First]);
+  const u32 rank = (code & u32(effectPlace)) / 2 + net(prefix) - net(at<u64>(a.Prefix)[g.First]);
   const Ptr rest = a.To.Form.Rest ? item_rest(a.Items, i) : 0;
   put<W>(a, g, rank, item_word<W>(a.Items, i), rest, a.Tails ? at<Ptr>(a.Tails)[i] : 0, item_row(a.Items, i));
 }
@@ -296,10 +270,10 @@ INLINE void old(const TreeWrite &a, u64 n) {
   u32 low = g.First, high = end;
   while (low < high) {
     const u32 middle = low + (high - low) / 2;
-    if ((code[middle] & place_bits) < 2 * pos + 1) low = middle + 1; else high = middle;
+    if ((code[middle] & u32(effectPlace)) < 2 * pos + 1) low = middle + 1; else high = middle;
   }
-  for (u32 i = low; i < end && (code[i] & place_bits) == 2 * pos + 1; i++) {
-    if (code[i] & effect_remove) return;
+  for (u32 i = low; i < end && (code[i] & u32(effectPlace)) == 2 * pos + 1; i++) {
+    if (code[i] & u32(effectRemove)) return;
   }
   const u32 rank = pos + net(at<u64>(a.Prefix)[low]) - net(at<u64>(a.Prefix)[g.First]);
   const TreeForm &f = a.From.Form;
@@ -335,7 +309,7 @@ INLINE void upper(const TreeWrite &a, u64 n) {
   const W *last = at<W>(t.Levels[0]);
   u64 i = number();
   if (i >= n) return;
-  if (i == 0) at<u32>(t.Sums)[t.Counts[0]] = t.Entries;
+  if (i == 0 && t.Refs) at<u32>(t.Sums)[t.Counts[0]] = t.Entries;
   u64 step = 1;
   UNROLL for (u32 h = 0; h < treeLevels; h++) {
     if (h >= t.Height) return;
@@ -356,17 +330,17 @@ KERNEL(tree_upper_8, TreeWrite, BLOCK, BLOCK) { upper<u64>(a, n); }
 KERNEL(tree_item_tails, TreeWrite, BLOCK, BLOCK) {
   const u64 i = number();
   if (i >= n) return;
-  const bool comes = at<u8>(a.At)[i] & effect_add;
+  const bool comes = at<u8>(a.At)[i] & u32(EffectAdd);
   at<Ptr>(a.Tails)[i] = comes ? at<u64>(item_rest(a.Items, i))[a.From.Form.Rest - 1] : 0;
 }
 
 KERNEL(tree_entry_tails, TreeWrite, BLOCK, BLOCK) {
   const u64 t = number();
   if (t >= n) return;
-  const u32 pos = u32(t % TreeLeaf), ref = at<u32>(a.From.Refs)[t / TreeLeaf];
+  const u32 pos = u32(t % TreeLeaf), ref = ref_of(a.From, u32(t / TreeLeaf));
   if (pos >= length_of(ref)) return;
   const TreeForm &f = a.From.Form;
-  at<Ptr>(a.Tails)[at<u32>(a.From.Sums)[t / TreeLeaf] + pos] = at<u64>(rest_of(f, leaf_at(a.From, ref), pos))[f.Rest - 1];
+  at<Ptr>(a.Tails)[sum_of(a.From, u32(t / TreeLeaf)) + pos] = at<u64>(rest_of(f, leaf_at(a.From, ref), pos))[f.Rest - 1];
 }
 
 KERNEL(tree_tail_sizes, TreeWrite, BLOCK, BLOCK) {
@@ -400,10 +374,15 @@ INLINE void check(const TreeCheck &a, u64 n) {
   const Tree &t = a.T;
   const u64 d = number();
   if (d >= n) return;
-  const u32 ref = at<u32>(t.Refs)[d], count = length_of(ref);
-  if (ref / TreeLeaf >= a.Slots) return fail(a.Status, StatusBug, __LINE__, d, ref);
-  if (atomic_add(&at<u32>(a.Marks)[ref / TreeLeaf], 1) != 0) fail(a.Status, StatusBug, __LINE__, d, ref);
-  if (at<u32>(t.Sums)[d + 1] - at<u32>(t.Sums)[d] != count) fail(a.Status, StatusBug, __LINE__, d, count);
+  const u32 ref = ref_of(t, d), count = length_of(ref);
+  if (t.Refs) {
+    if (ref / TreeLeaf >= a.Slots) return fail(a.Status, StatusBug, __LINE__, d, ref);
+    if (atomic_add(&at<u32>(a.Marks)[ref / TreeLeaf], 1) != 0) fail(a.Status, StatusBug, __LINE__, d, ref);
+    if (at<u32>(t.Sums)[d + 1] - at<u32>(t.Sums)[d] != count) fail(a.Status, StatusBug, __LINE__, d, count);
+  } else if (t.Dead) {
+    const u32 dead = popc(u32(at<u16>(t.Dead)[d]));
+    if (at<u32>(t.Sums)[d + 1] - at<u32>(t.Sums)[d] != count - 2 * dead) fail(a.Status, StatusBug, __LINE__, d, dead);
+  }
   const Ptr leaf = leaf_at(t, ref);
   if (at<W>(t.Levels[0])[d] != word_of<W>(leaf, count - 1)) fail(a.Status, StatusBug, __LINE__, d, count);
   for (u32 i = 0; i < count; i++) {
@@ -411,7 +390,7 @@ INLINE void check(const TreeCheck &a, u64 n) {
     u32 before = i - 1;
     if (i == 0) {
       if (d == 0) continue;
-      const u32 r = at<u32>(t.Refs)[d - 1];
+      const u32 r = ref_of(t, d - 1);
       other = leaf_at(t, r);
       before = length_of(r) - 1;
     }
@@ -455,7 +434,7 @@ INLINE void facts(const TreeKeys &a, u64 n) {
       atomic_and(&out->And[w], all_bits);
     }
   };
-  bool fallen = false, rows = false, tails = false;
+  bool fallen = false, rows = false, same = false, tails = false;
   u64 any_word = 0, all_word = ~u64(0), any_row = 0, all_row = ~u64(0);
   for (u64 i = number(); i < n; i += step) {
     const Ptr key = a.Keys + i * size, before = i ? key - size : key;
@@ -463,6 +442,9 @@ INLINE void facts(const TreeKeys &a, u64 n) {
     const W v = *at<W>(key), u = *at<W>(before);
     any_word |= v, all_word &= v, any_row |= row, all_row &= row;
     rows |= row < row_before;
+    same |= i > 0 && row == row_before;
+    if (i == 0) out->First = row;
+    if (i == n - 1) out->Last = row;
     if (a.Form.Long && at<u64>(key)[words]) tails = true;
     if (v > u || fallen) continue;
     const i32 c = v < u ? 1 : a.Form.Rest ? compare_rest(a.Form, before + 8, key + 8) : 0;
@@ -480,6 +462,7 @@ INLINE void facts(const TreeKeys &a, u64 n) {
   }
   if (any(fallen) && lane() == 0) atomic_or(&out->Fallen, 1);
   if (any(rows) && lane() == 0) atomic_or(&out->RowsFall, 1);
+  if (any(same) && lane() == 0) atomic_or(&out->RowsSame, 1);
   if (any(tails) && lane() == 0) atomic_or(&out->Tails, 1);
 }
 

@@ -25,10 +25,12 @@ type TreeKeys struct {
 //gpu:layout
 type TreeFacts struct {
 	Or, And  [9]uint64 // of the words of all keys
-	Fallen   uint32    // an entry is below the one before it
-	RowsFall uint32    // a row is
-	Tails    uint32    // a key has one
-	_        uint32
+	First    uint64    // row, and the last one
+	Last     uint64
+	Fallen   uint32 // an entry is below the one before it
+	RowsFall uint32 // a row is
+	RowsSame uint32 // a row is that of the entry before it
+	Tails    uint32 // a key has one
 }
 
 // TreeItems are changes in order of key and row, those of an entry as they came.
@@ -49,6 +51,18 @@ type TreeItems struct {
 	Distinct uint32 // no entry is there twice
 	_        uint32
 }
+
+// EffectAdd and effectRemove are what a change does; neither: nothing, where another
+// one of its entry comes behind it, or where there is nothing to do. Beside them in
+// a byte is twice its place in the leaf, and 1 when it is there. In Runs a change
+// that removes has both.
+//
+//gpu:layout
+const (
+	EffectAdd    = 64
+	effectRemove = 128
+	effectPlace  = 63
+)
 
 // treeGroup is the changes of one leaf, and what becomes of it.
 //

@@ -50,6 +50,7 @@ constexpr u32 WARP = 32;
 #define CALLED static __attribute__((device, noinline))
 #define CONSTANT __attribute__((constant))
 #define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("nounroll")
 
 // SHARED declares an array in the block's shared memory. Its content is
 // anything until written.
@@ -154,6 +155,7 @@ INLINE u64 mul_hi(u64 a, u64 b) { return __nvvm_mulhi_ull(a, b); }
 #define CALLED static __attribute__((noinline))
 #define CONSTANT
 #define UNROLL
+#define ROLLED
 #include "simt/host/simt.h"
 
 #endif

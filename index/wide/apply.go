@@ -86,9 +86,7 @@ type write struct {
 	args   kernels.TreeWrite
 	totals kernels.TreeTotals
 	slots  *slots
-	chunk  *chunk // of the tails that come, nil without
-	fresh  bool   // the chunk is new
-	words  int    // of tails
+	tails  tails
 }
 
 // run makes the next state, which nobody knows of yet.
@@ -119,7 +117,7 @@ func (w *write) run() (*state, error) {
 
 // prepare finds memory for what is known of each change, and of each leaf.
 func (w *write) prepare() error {
-	a, n := &w.args, int(w.args.N)
+	a := &w.args
 	bytes, clear := a.Room(0)
 	at, err := w.room.one(bytes)
 	if err != nil {
@@ -129,34 +127,34 @@ func (w *write) prepare() error {
 	if err := kernels.Zero(w.s, at, clear); err != nil {
 		return err
 	}
+	return upserts(w.s, w.room, a)
+}
+
+// upserts finds the last upsert of each key of a batch, if it has any.
+func upserts(s device.Stream, room *room, a *kernels.TreeWrite) error {
 	if a.Items.Ops == 0 && a.Items.Op != uint32(index.Upsert) {
 		return nil
 	}
-	return w.upserts(n)
-}
-
-// upserts finds the last upsert of each key of the batch.
-func (w *write) upserts(n int) error {
-	a := &w.args
+	n := int(a.N)
 	var scratch, total device.Ptr
 	var p places
 	p.add(&a.Items.Same, 4*n)
 	p.add(&a.Items.Upserts, 4*n)
 	p.add(&scratch, kernels.ScanBytes(n))
 	p.add(&total, 8)
-	if err := w.room.take(&p); err != nil {
+	if err := room.take(&p); err != nil {
 		return err
 	}
-	if err := kernels.Zero(w.s, a.Items.Upserts, 4*n); err != nil {
+	if err := kernels.Zero(s, a.Items.Upserts, 4*n); err != nil {
 		return err
 	}
-	if err := a.Heads(w.s); err != nil {
+	if err := a.Heads(s); err != nil {
 		return err
 	}
-	if err := kernels.Scan(w.s, 4, a.Leaf, a.Items.Same, n, total, scratch); err != nil {
+	if err := kernels.Scan(s, 4, a.Leaf, a.Items.Same, n, total, scratch); err != nil {
 		return err
 	}
-	return a.Upserts(w.s)
+	return a.Upserts(s)
 }
 
 // lay is the next state with room for all that it will have.
@@ -238,7 +236,8 @@ func (w *write) write(next *state) error {
 	x := w.slots
 	a.Ring, a.Head, a.Tail, a.Mask = x.ring.Ptr(), x.head, x.tail, x.mask()
 	if a.From.Form.Long != 0 {
-		if err := w.tails(next, int(a.N), a.ItemTails); err != nil {
+		var err error
+		if next.tails, err = w.tails.copy(w.s, w.room, a, next.tails, int(a.N), a.ItemTails); err != nil {
 			return err
 		}
 	}
@@ -257,9 +256,7 @@ func (w *write) write(next *state) error {
 // settle is what a batch that is done changes of the slots and tails it shares
 // with the states before.
 func (w *write) settle(next *state) {
-	if w.chunk != nil {
-		w.chunk.used += 8 * w.words
-	}
+	w.tails.settle()
 	if w.slots == nil {
 		return
 	}
@@ -275,48 +272,5 @@ func (w *write) undo(next *state) {
 	if w.slots != nil && w.slots.refs == 0 {
 		w.slots.free()
 	}
-	if w.fresh {
-		w.chunk.buffer.Release()
-	}
-}
-
-const tailChunk = 1 << 16 // bytes, at least
-
-// tails copies the tails of n changes or entries, which list writes.
-func (w *write) tails(next *state, n int, list func(device.Stream) error) error {
-	a := &w.args
-	var scratch, sum device.Ptr
-	var p places
-	p.add(&a.Tails, 8*n)
-	p.add(&a.Sizes, 8*n)
-	p.add(&scratch, kernels.ScanBytes(n))
-	p.add(&sum, 8)
-	if err := w.room.take(&p); err != nil {
-		return err
-	}
-	if err := list(w.s); err != nil {
-		return err
-	}
-	if err := a.TailSizes(w.s, n); err != nil {
-		return err
-	}
-	if err := kernels.Scan(w.s, 8, a.Sizes, a.Sizes, n, sum, scratch); err != nil {
-		return err
-	}
-	var err error
-	if w.words, err = total(w.s, sum); err != nil || w.words == 0 {
-		return err
-	}
-	if k := len(next.tails); k > 0 && next.tails[k-1].used+8*w.words <= next.tails[k-1].buffer.Len() {
-		w.chunk = next.tails[k-1]
-	} else {
-		buffer, err := w.t.mem.Alloc(max(8*w.words, tailChunk))
-		if err != nil {
-			return err
-		}
-		w.chunk, w.fresh = &chunk{buffer: buffer}, true
-		next.tails = append(next.tails[:k:k], w.chunk)
-	}
-	a.Base = w.chunk.buffer.Ptr() + device.Ptr(w.chunk.used)
-	return a.TailCopies(w.s, n)
+	w.tails.undo()
 }

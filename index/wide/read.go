@@ -8,6 +8,7 @@ import (
 
 // snapshot is a state that is held.
 type snapshot struct {
+	reader
 	t     *tree
 	state *state
 }
@@ -15,9 +16,13 @@ type snapshot struct {
 // Release lets the state go.
 func (x *snapshot) Release() { x.t.release(x.state) }
 
-func (x *snapshot) read(n int) kernels.TreeRead {
-	return kernels.TreeRead{T: x.state.tree, N: uint64(n)}
+// reader answers questions to one tree.
+type reader struct {
+	mem  device.Allocator
+	tree kernels.Tree
 }
+
+func (x *reader) read(n int) kernels.TreeRead { return kernels.TreeRead{T: x.tree, N: uint64(n)} }
 
 // nothing answers n questions to a tree without entries.
 func nothing(s device.Stream, a *index.Answer) error {
@@ -29,20 +34,20 @@ func nothing(s device.Stream, a *index.Answer) error {
 
 // Lookup finds the rows of each key. Keys of one word are found as if each had one
 // row; where that is not so, what was found is put in order.
-func (x *snapshot) Lookup(s device.Stream, k index.Keys, a *index.Answer) error {
+func (x *reader) Lookup(s device.Stream, k index.Keys, a *index.Answer) error {
 	if err := a.Ask(k.N); err != nil {
 		return err
 	}
-	if k.N == 0 || x.state.tree.Entries == 0 {
+	if k.N == 0 || x.tree.Entries == 0 {
 		return nothing(s, a)
 	}
 	r := x.read(k.N)
 	r.LoKeys = k.Data
-	if x.state.tree.Form.Rest > 0 {
+	if x.tree.Form.Rest > 0 {
 		r.HiKeys, r.HiAfter = k.Data, 1
 		return x.answer(s, &r, a, false)
 	}
-	room := room{mem: x.t.mem}
+	room := room{mem: x.mem}
 	defer room.release()
 	var p places
 	p.add(&r.Counts, k.N)
@@ -95,11 +100,11 @@ func give(s device.Stream, room *room, r *kernels.TreeRead, a *index.Answer) err
 }
 
 // Scan finds the entries of each range.
-func (x *snapshot) Scan(s device.Stream, g index.Ranges, o index.Order, a *index.Answer) error {
+func (x *reader) Scan(s device.Stream, g index.Ranges, o index.Order, a *index.Answer) error {
 	if err := a.Ask(g.N); err != nil {
 		return err
 	}
-	if g.N == 0 || x.state.tree.Entries == 0 {
+	if g.N == 0 || x.tree.Entries == 0 {
 		return nothing(s, a)
 	}
 	r := x.ranged(g)
@@ -111,8 +116,8 @@ func (x *snapshot) Scan(s device.Stream, g index.Ranges, o index.Order, a *index
 }
 
 // Count writes the number of entries of each range.
-func (x *snapshot) Count(s device.Stream, g index.Ranges, counts device.Ptr) error {
-	if x.state.tree.Entries == 0 {
+func (x *reader) Count(s device.Stream, g index.Ranges, counts device.Ptr) error {
+	if x.tree.Entries == 0 {
 		return kernels.Zero(s, counts, 8*g.N)
 	}
 	r := x.ranged(g)
@@ -120,21 +125,24 @@ func (x *snapshot) Count(s device.Stream, g index.Ranges, counts device.Ptr) err
 	return r.Bounds(s)
 }
 
-func (x *snapshot) ranged(g index.Ranges) kernels.TreeRead {
+func (x *reader) ranged(g index.Ranges) kernels.TreeRead {
 	r := x.read(g.N)
-	r.LoKeys, r.LoRows, r.HiKeys, r.HiRows = g.Lo.Keys, g.Lo.Rows, g.Hi.Keys, g.Hi.Rows
-	if r.LoKeys == 0 {
-		r.LoRows = 0
-	}
-	if r.HiKeys == 0 {
-		r.HiRows = 0
-	}
+	r.LoKeys, r.LoRows = bound(g.Lo)
+	r.HiKeys, r.HiRows = bound(g.Hi)
 	return r
 }
 
+// bound is the keys and rows of one end: an open one has no rows.
+func bound(b index.Bound) (keys, rows device.Ptr) {
+	if b.Keys == 0 {
+		return 0, 0
+	}
+	return b.Keys, b.Rows
+}
+
 // answer counts what ranges have, and then writes it.
-func (x *snapshot) answer(s device.Stream, r *kernels.TreeRead, a *index.Answer, keys bool) error {
-	room := room{mem: x.t.mem}
+func (x *reader) answer(s device.Stream, r *kernels.TreeRead, a *index.Answer, keys bool) error {
+	room := room{mem: x.mem}
 	defer room.release()
 	r.Offsets = a.Offsets()
 	n, err := count(s, &room, r)

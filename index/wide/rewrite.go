@@ -68,7 +68,7 @@ func (w *write) rewrite(next *state, leaves int) error {
 	a.From, a.To = w.last.tree, next.tree
 	a.Ring, a.Head, a.Mask = x.ring.Ptr(), x.head, x.mask()
 	if a.From.Form.Long != 0 {
-		if err := w.tails(next, int(a.From.Entries), a.EntryTails); err != nil {
+		if next.tails, err = w.tails.copy(w.s, w.room, a, nil, int(a.From.Entries), a.EntryTails); err != nil {
 			return err
 		}
 	}

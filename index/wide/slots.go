@@ -136,19 +136,6 @@ func (x *slots) grow(s device.Stream, n int) error {
 	return nil
 }
 
-// chunk is memory of tails, which states share.
-type chunk struct {
-	buffer *device.Buffer
-	used   int
-	refs   int
-}
-
-func (c *chunk) unref() {
-	if c.refs--; c.refs == 0 {
-		c.buffer.Release()
-	}
-}
-
 func bytesOf[T any](v []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(one)))

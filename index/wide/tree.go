@@ -78,7 +78,7 @@ func (t *tree) Snapshot(v index.Version) (index.Snapshot, error) {
 		}
 	}
 	st.refs++
-	return &snapshot{t, st}, nil
+	return &snapshot{reader{t.mem, st.tree}, t, st}, nil
 }
 
 // release lets go of a state.

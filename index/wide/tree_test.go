@@ -9,3 +9,4 @@ import (
 
 func TestBtree(t *testing.T) { indextest.RunGPU(t, wide.Btree(), "narrow", "long1") }
 func TestMvcc(t *testing.T)  { indextest.RunGPU(t, wide.Mvcc(), "words2") }
+func TestLsm(t *testing.T)   { indextest.RunGPU(t, wide.Lsm(), "narrow", "long1") }

@@ -1,0 +1,25 @@
+// Changes in order, and what they do: see tree_write.go.
+#pragma once
+
+#include "tree.cuh"
+
+INLINE u64 index_of(Ptr index, u64 i) { return index ? u64(at<u32>(index)[i]) : i; }
+
+template <typename W>
+INLINE W item_word(const TreeItems &x, u64 i) { return *at<W>(x.Words + i * x.Stride); }
+INLINE u64 item_row(const TreeItems &x, u64 i) { return x.Rows32 ? u64(at<u32>(x.Rows)[i]) : at<u64>(x.Rows)[i]; }
+INLINE Ptr item_rest(const TreeItems &x, u64 i) { return x.Keys + index_of(x.Index, i) * x.KeySize + 8; }
+INLINE u32 item_op(const TreeItems &x, u64 i) { return x.Ops ? u32(at<u8>(x.Ops)[index_of(x.Index, i)]) : x.Op; }
+
+constexpr u32 op_delete = 1, op_upsert = 2; // index.Op
+
+template <typename W>
+INLINE bool same_key(const TreeForm &f, const TreeItems &x, u64 i, u64 j) {
+  return item_word<W>(x, i) == item_word<W>(x, j) && (f.Rest == 0 || compare_rest(f, item_rest(x, i), item_rest(x, j)) == 0);
+}
+
+// removes says whether a change takes its entry away: an upsert behind it does too.
+INLINE bool removes(const TreeItems &x, u64 i) {
+  return item_op(x, i) == op_delete ||
+         (x.Upserts && u32(index_of(x.Index, i)) + 1 < at<u32>(x.Upserts)[at<u32>(x.Same)[i]]);
+}

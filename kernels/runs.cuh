@@ -1,0 +1,38 @@
+// Entries of packed trees by number, and of runs: see runs.go.
+#pragma once
+
+#include "items.cuh"
+
+INLINE Ptr packed_leaf(const Tree &t, u32 i) { return t.Slots + u64(i / u32(TreeLeaf)) * t.Form.Block; }
+template <typename W>
+INLINE W entry_word(const Tree &t, u32 i) { return word_of<W>(packed_leaf(t, i), i % u32(TreeLeaf)); }
+INLINE Ptr entry_rest(const Tree &t, u32 i) { return rest_of(t.Form, packed_leaf(t, i), i % u32(TreeLeaf)); }
+INLINE u64 entry_row(const Tree &t, u32 i) { return row_of(t.Form, packed_leaf(t, i), i % u32(TreeLeaf)); }
+INLINE bool is_dead(const Tree &t, u32 i) { return t.Dead && at<u32>(t.Dead)[i / 32] >> (i % 32) & 1; }
+
+// live_before is the live entries before entry i less the dead ones.
+INLINE u32 live_before(const Tree &t, u32 i) {
+  if (!t.Dead) return i;
+  const u32 k = i % u32(TreeLeaf);
+  u32 n = at<u32>(t.Sums)[i / u32(TreeLeaf)] + k;
+  if (k) n -= 2 * popc(u32(at<u16>(t.Dead)[i / u32(TreeLeaf)]) & ((1u << k) - 1));
+  return n;
+}
+
+// compare_entries orders entries whose words are equal by what else they have.
+CALLED i32 compare_entries(Ptr a, Ptr b, u32 rest, u32 is_long, u64 row_a, u64 row_b) {
+  for (u32 i = 0; i + is_long < rest; i++) {
+    const u64 x = at<u64>(a)[i], y = at<u64>(b)[i];
+    if (x != y) return x < y ? -1 : 1;
+  }
+  if (is_long) {
+    const i32 c = compare_tails(at<u64>(a)[rest - 1], at<u64>(b)[rest - 1]);
+    if (c) return c;
+  }
+  return row_a < row_b ? -1 : row_a > row_b;
+}
+
+// compare_equal is compare_entries of entry i of s and j of t.
+INLINE i32 compare_equal(const Tree &s, u32 i, const Tree &t, u32 j) {
+  return compare_entries(entry_rest(s, i), entry_rest(t, j), s.Form.Rest, s.Form.Long, entry_row(s, i), entry_row(t, j));
+}
