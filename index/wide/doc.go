@@ -1,5 +1,7 @@
 // Package wide is ordered indexes in a GPU's memory: a tree as wide as its memory
-// is, changed by batches, of which every batch makes a new state.
+// is, of which every batch makes a new state, and levels of such trees.
+//
+// # btree and mvcc: a tree
 //
 //	state 41                     state 42 = latest
 //	levels  [. .]                [. .]          16 words a node: last words of children,
@@ -21,6 +23,31 @@
 //	        what each change does, and where    │       what is written is known to nobody
 //	                                         the host waits once, and again at the end
 //
+// # lsm: levels
+//
+//	stack 7, the newest run first            stack 8 = current
+//	  run  [k k k.]                          run  [k k k k k k k.]   leaves of 16 side by side,
+//	  run  [k k k k k k k k k k k k k.]           ───────────┐       the levels of a tree above,
+//	  run  [k k k k k k k ...         ]      run  [k k k ... ]       dead bits, and sums where there are any
+//
+//	Apply   order ─ resolve ─▶ totals ─ write ─ merge, merge ... ─ levels ─▶ publish
+//	        is it there?           │    the batch as a run   with runs not much larger
+//
+// A run is a packed tree: of its leaves all but the last are full, so that their
+// places need no directory, and all that reads a tree reads a run; one run is read
+// as a tree. An entry of a run is a change of the set of (key, row) pairs, as in
+// package index/lsm: a live one adds a pair that is not there, a dead one takes one
+// away that is. So a range's entries are counted by places and sums, whatever its
+// size, and a live and a dead entry that meet in a merge both go. A batch whose
+// rows are above all that were, as a table's new rows are, need not be resolved.
+//
+// Ranges of several runs are merged in pieces, a thread each: one begins where its
+// range does or at an entry whose number is a multiple of 32 in its run, and ends
+// before the next such entry of any run. So it has at most 32 entries of each run,
+// whatever the keys are, and where its answers go is known from the places at which
+// it begins. A lookup adds up what all runs say of its key, and the rows by
+// exclusive or, in which pairs that were taken away cancel each other out.
+//
 // Invariants:
 //
 //  1. Leaves have 1 to 16 entries, all different, ascending by key and row through
@@ -38,8 +65,15 @@
 //     version made.
 //  6. A batch that fails has written memory that no state has, and changed no
 //     number that the next batch reads.
-//  7. Tails of long keys are copied to chunks that states share, and that go with
-//     the last state that has one.
+//  7. Tails of long keys are copied to chunks that states or stacks share, and that
+//     go with the last one that has one.
+//  8. Of the entries of one pair in all runs, from the oldest to the newest, the
+//     first is live, and live and dead ones alternate. The oldest run has no dead
+//     ones.
+//  9. A run has more than three times the entries of the next newer one, small ones
+//     counted as 16,384; and there are at most kernels.MaxRuns.
+//  10. Runs and stacks never change. Apply and Prune write to nobody's memory until
+//     they publish, and cannot fail after that.
 //
 // A place is found by first words alone: the first leaf whose last word is not
 // below. Only where many leaves end with the same word, rows of one key or
@@ -71,7 +105,17 @@
 // are held by the host, and what they read is not given back; memory grows by
 // chunks, and that there is none is an error which leaves everything as it was.
 //
-// The price: a batch of ten rows writes a directory as a batch of a million does,
+// The LSM tree of Ashkiani et al. has levels that double, batches of one size that
+// are sorted and merged as they are, tombstones, and ranges that sort all
+// candidates. Kept: sorted arrays, whole levels merged at once, which a GPU does at
+// the speed of its memory (a hundred million entries take a few milliseconds: there
+// is no need to do it by steps as on a CPU); Prune merges some at a time. Changed:
+// batches of any size, growth by four, which halves the runs that a reader looks at
+// for a quarter more merging; changes in place of blind writes; ranges without a
+// sort. There are no filters: of a key that a small run does not have its directory
+// says so from the second cache, and eight keys of a warp would have to agree.
+//
+// The price of a tree that is written anew: a batch of ten rows writes a directory as a batch of a million does,
 // in proportion to the index (12 to 16 bytes for each twelve entries), and each
 // state of a history has one. Slots that were given back after an old snapshot
 // was taken wait for its release, also those that are younger than it.
@@ -83,4 +127,7 @@
 // a million at random 1.1, ten thousand into 10 million 0.05; 9.7 bytes a key when
 // built, 15.5 when grown at random. Lookups at the oldest of 64 snapshots are as
 // fast as at the latest, 12.0.
+//
+// lsm, 15 million keys in batches of 2^20, all levels there: lookups 12.3 G/s, none
+// there 10.4; ranges of 8 4.1 G/s, of 1024 0.16; 8.3 bytes a key.
 package wide
