@@ -224,6 +224,8 @@ func (r *driverRows) ColumnTypeScanType(i int) reflect.Type {
 	switch k := r.rows.columns[i].Type.Kind; {
 	case k == sqltype.KindBool:
 		return reflect.TypeFor[bool]()
+	case k == sqltype.KindUint64:
+		return reflect.TypeFor[uint64]()
 	case k.IsInteger():
 		return reflect.TypeFor[int64]()
 	case k.IsFloat():
@@ -232,6 +234,10 @@ func (r *driverRows) ColumnTypeScanType(i int) reflect.Type {
 		return reflect.TypeFor[[]byte]()
 	case k == sqltype.KindDate, k == sqltype.KindTimestamp, k == sqltype.KindTimestampTZ:
 		return reflect.TypeFor[time.Time]()
+	case k == sqltype.KindList:
+		return reflect.TypeFor[[]any]()
+	case k == sqltype.KindStruct:
+		return reflect.TypeFor[map[string]any]()
 	}
 	return reflect.TypeFor[string]()
 }

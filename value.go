@@ -195,10 +195,7 @@ func goValue(v Value) any {
 		sqltype.KindUint8, sqltype.KindUint16, sqltype.KindUint32:
 		return v.I
 	case sqltype.KindUint64:
-		if v.I < 0 {
-			return uint64(v.I)
-		}
-		return v.I
+		return uint64(v.I)
 	case sqltype.KindFloat32, sqltype.KindFloat64:
 		return v.F
 	case sqltype.KindVarchar:
