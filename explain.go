@@ -36,16 +36,15 @@ func (c *Conn) explain(ctx context.Context, s *parser.Explain, text string, args
 		if err != nil {
 			return nil, err
 		}
-		o.Header = append(o.Header, "device: "+rows.placed.String(), fmt.Sprintf("snapshot: version %d", rows.version),
-			fmt.Sprintf("time: %s", time.Since(start).Round(time.Microsecond)))
+		o.Header = append(explainHeader(rows.placed, rows.version), fmt.Sprintf("time: %s", time.Since(start).Round(time.Microsecond)))
 		o.Actual = map[planner.Node]planner.NodeStats{}
 		gather(&stats, p.plan.Root, o.Actual)
 	} else {
-		placed, err := c.placementOf(p, o.Reader, args)
+		header, err := c.headerOf(p, o.Reader, args)
 		if err != nil {
 			return nil, err
 		}
-		o.Header = append(o.Header, "device: "+placed)
+		o.Header = header
 	}
 	plan := planner.Explain(p.plan, o)
 	var rows [][]Value
@@ -55,18 +54,23 @@ func (c *Conn) explain(ctx context.Context, s *parser.Explain, text string, args
 	return c.valueRows(sqltype.Schema{{Name: "plan", Type: sqltype.Varchar, NotNull: true}}, rows)
 }
 
-// placementOf says where a statement would run, and why there.
-func (c *Conn) placementOf(p *prepared, r catalog.Reader, args []Value) (string, error) {
+// headerOf says where a statement would run, and why there, and what it would see.
+func (c *Conn) headerOf(p *prepared, r catalog.Reader, args []Value) ([]string, error) {
 	params, err := c.planWith(p, r, args)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	e := c.newExecution(p.text)
 	placed, err := c.place(p.plan, e.env(params))
 	if err != nil {
-		return "", e.end(err)
+		return nil, e.end(err)
 	}
-	return placed.String(), e.end(nil)
+	header := explainHeader(placed, e.statement.Version())
+	return header, e.end(nil)
+}
+
+func explainHeader(placed placement, version uint64) []string {
+	return []string{"device: " + placed.String(), fmt.Sprintf("snapshot: version %d", version)}
 }
 
 // gather collects what the nodes of a plan did when it ran.
