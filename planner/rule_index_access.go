@@ -146,7 +146,7 @@ func (n *Scan) Places(ix *catalog.Index) []int {
 			if k := slices.Index(ix.Include, at); k >= 0 {
 				place = len(ix.Keys) + k
 			} else if k := slices.IndexFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Column == at }); k < 0 ||
-				!exactKey(n.Table.Columns[at].Type) || n.Table.Columns[at].NoCase {
+				!exactKey(n.Table.Columns[at].Type) || n.Table.Columns[at].Type.Kind.IsFloat() || n.Table.Columns[at].NoCase {
 				return nil
 			} else {
 				place = k
@@ -244,14 +244,15 @@ func matchKeys(n *Scan, ix *catalog.Index, conds []Expr) *keyMatch {
 	return k
 }
 
-// exactKey reports a type whose keys in an index tell all values apart.
+// exactKey reports a type whose keys in an index tell all values apart that
+// comparisons do.
 func exactKey(t sqltype.Type) bool {
 	switch t.Kind {
 	case sqltype.KindBool, sqltype.KindDate, sqltype.KindTime, sqltype.KindTimestamp, sqltype.KindTimestampTZ,
 		sqltype.KindDecimal, sqltype.KindVarchar, sqltype.KindBlob:
 		return true
 	}
-	return t.Kind.IsInteger()
+	return t.Kind.IsInteger() || t.Kind.IsFloat()
 }
 
 // fixedValues are the values that a conjunct allows a column.
@@ -282,8 +283,8 @@ func allFixed(list []Expr, col *Col) bool {
 }
 
 // sameKind reports that a bound needs no cast to be a key of col's type.
-func sameKind(e Expr, col *Col) bool {
-	a, b := e.Type(), col.T
+func sameKind(e, col Expr) bool {
+	a, b := e.Type(), col.Type()
 	return a.Kind == b.Kind && a.Scale == b.Scale && a.Phys() == b.Phys()
 }
 
@@ -309,6 +310,18 @@ func (k *keyMatch) bounds(conds []Expr, col *Col) KeyRange {
 		}
 	}
 	for _, c := range conds {
+		or, ok := c.(*Or)
+		if !ok {
+			continue
+		}
+		if r.Lo == nil {
+			r.Lo, r.LoOpen = boundOfAll(or, col, Gt, Ge)
+		}
+		if r.Hi == nil {
+			r.Hi, r.HiOpen = boundOfAll(or, col, Lt, Le)
+		}
+	}
+	for _, c := range conds {
 		if r.Lo != nil || r.Hi != nil {
 			break
 		}
@@ -325,6 +338,25 @@ func (k *keyMatch) bounds(conds []Expr, col *Col) KeyRange {
 		}
 	}
 	return r
+}
+
+// boundOfAll is the bound of col that each arm of an OR has, by one of two
+// comparisons or by =: 5 of (a, b) > (5, 6), which is a > 5 OR a = 5 AND b > 6.
+func boundOfAll(or *Or, col *Col, open, shut CmpOp) (bound Expr, isOpen bool) {
+	isOpen = true
+	for i, arm := range or.Args {
+		at := slices.IndexFunc(conjuncts(arm), func(c Expr) bool {
+			e, ok := c.(*Cmp)
+			return ok && (e.Op == open || e.Op == shut || e.Op == Eq) && isThe(e.L, col) && isFixed(e.R) && sameKind(e.R, col) &&
+				(i == 0 || equalExpr(e.R, bound))
+		})
+		if at < 0 {
+			return nil, false
+		}
+		e := conjuncts(arm)[at].(*Cmp)
+		bound, isOpen = e.R, isOpen && e.Op == open
+	}
+	return bound, isOpen
 }
 
 // isThe reports that e is column col.

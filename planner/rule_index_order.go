@@ -245,7 +245,7 @@ func (n *Scan) notNull(id ColumnID) bool {
 func leastOf(t sqltype.Type) (sqltype.Datum, bool) {
 	d := sqltype.Datum{Type: t}
 	switch t.Kind {
-	case sqltype.KindVarchar, sqltype.KindBlob, sqltype.KindUint8, sqltype.KindUint16, sqltype.KindUint32, sqltype.KindUint64:
+	case sqltype.KindVarchar, sqltype.KindBlob, sqltype.KindBool, sqltype.KindTime, sqltype.KindUint8, sqltype.KindUint16, sqltype.KindUint32, sqltype.KindUint64:
 	case sqltype.KindInt8:
 		d.I = math.MinInt8
 	case sqltype.KindInt16:
@@ -254,6 +254,14 @@ func leastOf(t sqltype.Type) (sqltype.Datum, bool) {
 		d.I = math.MinInt32
 	case sqltype.KindInt64, sqltype.KindTimestamp, sqltype.KindTimestampTZ:
 		d.I = math.MinInt64
+	case sqltype.KindDecimal:
+		if t.Phys() == sqltype.PhysI128 {
+			d.Hi = math.MinInt64
+		} else {
+			d.I = math.MinInt64
+		}
+	case sqltype.KindFloat32, sqltype.KindFloat64:
+		d.F = math.Inf(-1)
 	default:
 		return d, false
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/sqltype"
 )
 
 // lookup_join asks an index for the partners of each left row, instead of
@@ -113,9 +114,8 @@ func (n *Scan) lookupPrefix(ix *catalog.Index, keys []JoinKey) (prefix []Expr, u
 		}
 		found := false
 		for k, key := range keys {
-			right, ok := key.Right.(*Col)
-			if ok && right.ID == col.ID && !key.NullSafe && sameKind(key.Left, col) {
-				prefix, used[k], found = append(prefix, key.Left), true, true
+			if left := lookedUp(&key, col); left != nil {
+				prefix, used[k], found = append(prefix, left), true, true
 				break
 			}
 		}
@@ -124,4 +124,33 @@ func (n *Scan) lookupPrefix(ix *catalog.Index, keys []JoinKey) (prefix []Expr, u
 		}
 	}
 	return prefix, used
+}
+
+// lookedUp is the value of column col that a key asks for, nil if it does not ask
+// for one. An integer column that is compared as a wider integer is asked for the
+// narrower one, if there is any.
+func lookedUp(key *JoinKey, col *Col) Expr {
+	switch right := key.Right.(type) {
+	case *Col:
+		if right.ID == col.ID && !key.NullSafe && sameKind(key.Left, col) {
+			return key.Left
+		}
+	case *Cast:
+		if isThe(right.X, col) && !key.NullSafe && !right.Try && widens(col.T, right.To) && sameKind(key.Left, right) {
+			return &Cast{X: key.Left, To: col.T, Try: true}
+		}
+	}
+	return nil
+}
+
+// widens reports integer types of which one has all values of the other.
+func widens(from, to sqltype.Type) bool {
+	if !from.Kind.IsInteger() || !to.Kind.IsInteger() {
+		return false
+	}
+	a, b := from.Phys().Width(), to.Phys().Width()
+	if from.Kind.IsSigned() == to.Kind.IsSigned() {
+		return a <= b
+	}
+	return from.Kind.IsUnsigned() && a < b
 }
