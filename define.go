@@ -334,8 +334,7 @@ func indexOf(t *catalog.Table, s *parser.CreateIndex) (catalog.Index, error) {
 	return x, nil
 }
 
-// indexOptions reads WITH (device = ...) of a CREATE INDEX. Retention is the
-// database's: an index has the entries of all rows that are kept.
+// indexOptions reads WITH (device = ..., retention = ...) of a CREATE INDEX.
 func indexOptions(x *catalog.Index, s *parser.CreateIndex) error {
 	for _, o := range s.With {
 		name := strings.ToLower(o.Name.Name)
@@ -350,11 +349,13 @@ func indexOptions(x *catalog.Index, s *parser.CreateIndex) error {
 				return sqltype.Errorf(sqltype.CodeUndefinedObject, "there is no device %q: an index lies on cpu, or on cuda or cuda:1 and so on", v).At(int(o.Value.Start()))
 			}
 		case "retention":
-			e := sqltype.Errorf(sqltype.CodeNotSupported, "an index has no retention of its own").At(int(o.Name.Pos))
-			e.Hint = "SET retention is for all tables and their indexes"
-			return e
+			d, err := retentionOf(strings.Trim(parser.FormatExpr(o.Value), "'\""))
+			if err != nil {
+				return err.At(int(o.Value.Start()))
+			}
+			x.Retention = d
 		default:
-			return sqltype.Errorf(sqltype.CodeUndefinedObject, "there is no option %q of an index; there is device", name).At(int(o.Name.Pos))
+			return sqltype.Errorf(sqltype.CodeUndefinedObject, "there is no option %q of an index; there are device and retention", name).At(int(o.Name.Pos))
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ func settingList() []setting {
 		{"require_gpu", "on to have a query that would not run on a GPU be an error",
 			func(s *settings) string { return word(s.requireGPU, "on", "off") },
 			func(s *settings, v string) error { return setSwitch(&s.requireGPU, "require_gpu", v) }},
-		{"retention", "for how long AS OF finds a version after it was replaced, such as 1h, in the whole database",
+		{"retention", "for how long AS OF finds a version after it was replaced, such as 1h, in the whole database; an index may ask for longer",
 			func(s *settings) string { return s.retention.String() }, setRetention},
 		{"search_path", "the schemas in which names without one are looked for, separated by commas",
 			func(s *settings) string { return strings.Join(s.path, ",") }, setPath},
@@ -156,7 +156,7 @@ func (s *settings) reset(name string, first settings) error {
 	return s.change(name, f.get(&first))
 }
 
-func badValue(name, value, want string) error {
+func badValue(name, value, want string) *sqltype.Error {
 	return sqltype.Errorf(sqltype.CodeInvalidParameter, "%s cannot be %q: want %s", name, value, want)
 }
 
@@ -253,15 +253,23 @@ func setIndex(s *settings, v string) error {
 }
 
 func setRetention(s *settings, v string) error {
+	d, err := retentionOf(v)
+	if err != nil {
+		return err
+	}
+	s.retention = d
+	return nil
+}
+
+func retentionOf(v string) (time.Duration, *sqltype.Error) {
 	d, err := time.ParseDuration(v)
 	if v == "0" {
 		d, err = 0, nil
 	}
 	if err != nil || d < 0 {
-		return badValue("retention", v, "a time such as 90s or 1h")
+		return 0, badValue("retention", v, "a time such as 90s or 1h")
 	}
-	s.retention = d
-	return nil
+	return d, nil
 }
 
 func setSwitch(field *bool, name, v string) error {

@@ -1,6 +1,10 @@
 package catalog
 
-import "github.com/gpusql/gpusql/sqltype"
+import (
+	"time"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
 
 // TableID and IndexID name an object for the life of a database; they are
 // never reused.
@@ -56,6 +60,9 @@ type Index struct {
 	// Include are further columns whose values the entries have beside the keys,
 	// offsets into Table.Columns. A GPU's index has them in name only.
 	Include []int
+	// Retention is for how long AS OF finds versions that were replaced, if that is
+	// longer than the setting says. One of mvcc keeps what it was for so long.
+	Retention time.Duration
 }
 
 // IndexKey is a key column of an index: an offset into Table.Columns.

@@ -25,7 +25,7 @@ func (s *Statement) At(version uint64) (*Statement, error) {
 	if err := s.tx.tx.Pin(version); errors.As(err, &outside) {
 		e := sqltype.Errorf(sqltype.CodeInvalidParameter, "%v", err)
 		if version < outside.Oldest {
-			e.Hint = "SET retention = '1h' keeps versions for an hour"
+			e.Hint = "SET retention = '1h' keeps versions for an hour, and so does an index WITH (retention = '1h')"
 		}
 		return nil, e
 	} else if err != nil {

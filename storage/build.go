@@ -70,6 +70,7 @@ func (b *building) run(ctx context.Context, x *Tx, def *catalog.Table) error {
 	}
 	b.data.remove(b.standIn.id)
 	if err == nil {
+		b.made.since = x.store.manager.Clock()
 		b.data.add(b.made)
 	}
 	return err
@@ -176,7 +177,7 @@ func (b *building) unique(ctx context.Context, t *Tx, def *catalog.Table) error 
 	x := b.made
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	a, err := x.ask(ctx)
+	a, err := x.ask(ctx, index.Latest)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (s *Statement) askWhole(ctx context.Context, d *table, x *tableIndex) (a *a
 			whole = whole && g.SeenWhole(&snap)
 		}
 	}
-	a, err = x.ask(ctx)
+	a, err = x.ask(ctx, s.moment(x))
 	return a, whole, err
 }
 

@@ -30,18 +30,21 @@ func (x *Tx) define(ctx context.Context) (*version, error) {
 // defined makes v what the transaction sees, and at commit everybody.
 func (x *Tx) defined(v *version) {
 	x.version = v
-	x.tx.Log(published{x.store, v})
+	x.tx.Log(published{x, v})
 }
 
 // published is a version of the catalogue. Undone, the transaction goes back to
 // the one of its savepoint.
 type published struct {
-	store *Store
-	v     *version
+	tx *Tx
+	v  *version
 }
 
 // Commit shows the version to all that begin now.
-func (c published) Commit(uint64) { c.store.version.Store(c.v) }
+func (c published) Commit(uint64) {
+	c.tx.store.version.Store(c.v)
+	c.tx.tx.Require(c.v.retention())
+}
 
 // Undo has nothing to do: nobody else has seen the version.
 func (c published) Undo() {}

@@ -241,7 +241,7 @@ func (s *Statement) checkRemoved(ctx context.Context, r *removedKeys, ref refere
 
 // lookup is the best fate among the rows that have a key: alive if one is.
 func (s *Statement) lookup(ctx context.Context, d *table, x *tableIndex, key []sqltype.Datum) (fate, error) {
-	a, err := x.ask(ctx)
+	a, err := x.ask(ctx, index.Latest)
 	if err != nil {
 		return gone, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
@@ -21,9 +22,11 @@ type tableIndex struct {
 	id      catalog.IndexID
 	name    string
 	unique  bool
-	columns []int    // the keys' column ids
-	carried []int    // those of the columns that are only read back
-	names   []string // of the columns, for errors
+	since   uint64        // the version that it was filled at
+	keeps   time.Duration // for how long an index with history keeps what it was
+	columns []int         // the keys' column ids
+	carried []int         // those of the columns that are only read back
+	names   []string      // of the columns, for errors
 	codec   *index.Codec
 	store   *Store
 	home    Home
@@ -49,7 +52,7 @@ func (s *Store) newTableIndex(t *catalog.Table, def *catalog.Index) (*tableIndex
 	if err != nil {
 		return nil, err
 	}
-	x := &tableIndex{id: def.ID, name: def.Name, unique: def.Unique, store: s, home: home}
+	x := &tableIndex{id: def.ID, name: def.Name, unique: def.Unique, keeps: def.Retention, store: s, home: home}
 	var keys []index.KeyColumn
 	for _, k := range def.Keys {
 		c := t.Columns[k.Column]
@@ -174,7 +177,11 @@ func (x *tableIndex) apply(op index.Op) (index.Entries, error) {
 	if err := x.idx.Apply(x.stream, v, e); err != nil {
 		return e, err
 	}
-	_ = x.idx.Prune(x.stream, v) // what is not cleaned up now is the next time
+	horizon := v
+	if x.keeps > 0 {
+		horizon = x.store.manager.Ago(x.keeps)
+	}
+	_ = x.idx.Prune(x.stream, horizon) // what is not cleaned up now is the next time
 	return e, nil
 }
 

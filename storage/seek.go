@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"unsafe"
 
@@ -38,14 +39,17 @@ const (
 	idleRows   = 1 << 16
 )
 
-// ask takes a snapshot of the index, for work that ends with the context. done
-// must follow.
-func (x *tableIndex) ask(ctx context.Context) (*asker, error) {
+// ask takes a snapshot of the index at a version, or the latest if that one is not
+// kept, for work that ends with the context. done must follow.
+func (x *tableIndex) ask(ctx context.Context, v index.Version) (*asker, error) {
 	a, err := x.asker()
 	if err != nil {
 		return nil, err
 	}
-	if a.snap, err = x.idx.Snapshot(index.Latest); err != nil {
+	if a.snap, err = x.idx.Snapshot(v); errors.Is(err, index.ErrVersion) {
+		a.snap, err = x.idx.Snapshot(index.Latest)
+	}
+	if err != nil {
 		a.close()
 		return nil, err
 	}
@@ -253,6 +257,16 @@ func (s *Statement) Seek(ctx context.Context, _ device.Stream, t *catalog.Table,
 	return err
 }
 
+// moment is the version of an index that a statement asks. One of the past asks
+// what the index was then, if it has history: that has no entries of later rows.
+// All that the statement sees are in the latest one, too.
+func (s *Statement) moment(x *tableIndex) index.Version {
+	if s.past && s.snap.Version >= x.since {
+		return s.snap.Version
+	}
+	return index.Latest
+}
+
 // askFor is ask for rows that the statement sees, which go to found. Where their
 // keys do too, nothing of the table is looked at if all entries are of such rows.
 func (s *Statement) askFor(ctx context.Context, d *table, x *tableIndex, found *index.Found) (a *asker, err error) {
@@ -261,7 +275,7 @@ func (s *Statement) askFor(ctx context.Context, d *table, x *tableIndex, found *
 		found.Codec = x.codec
 		a, whole, err = s.askWhole(ctx, d, x)
 	} else {
-		a, err = x.ask(ctx)
+		a, err = x.ask(ctx, s.moment(x))
 	}
 	if err != nil {
 		return nil, err

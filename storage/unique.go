@@ -58,7 +58,7 @@ func (s *Statement) enterOne(ctx context.Context, d *table, t *catalog.Table, x 
 	if !x.unique {
 		return nil
 	}
-	a, err := x.ask(ctx)
+	a, err := x.ask(ctx, index.Latest)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package storage
 import (
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/sqltype"
@@ -56,6 +57,17 @@ func (v *version) remove(e *entry) {
 
 func nameOf(schema, object string) name {
 	return name{strings.ToLower(schema), strings.ToLower(object)}
+}
+
+// retention is the longest that an index asks for: a version is of the whole
+// database, so that all tables keep what AS OF may ask for.
+func (v *version) retention() (longest time.Duration) {
+	for _, e := range v.byID {
+		for _, x := range e.def.Indexes {
+			longest = max(longest, x.Retention)
+		}
+	}
+	return longest
 }
 
 // Stats are the statistics of a table.

@@ -25,7 +25,8 @@ type Manager struct {
 	sweeps  chan struct{} // closed when the sweeper of now has ended; nil: there is none
 	failed  error         // of the first sweep that panicked
 	retain  time.Duration
-	marks   []mark // when versions became current, oldest first; never empty
+	require time.Duration // the same, of what is defined; the longer one counts
+	marks   []mark        // when versions became current, oldest first; never empty
 }
 
 // mark is a version and when it became current, in microseconds since 1970 UTC.

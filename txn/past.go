@@ -14,10 +14,23 @@ func (m *Manager) Retain(d time.Duration) {
 	m.retain = d
 }
 
+// Require is Retain for what a definition wants, which counts if it is longer. Only
+// a Change's Commit may call it.
+func (t *Tx) Require(d time.Duration) { t.m.require = d } // m.mu is held
+
+// Ago is the version that was current so long ago, or the oldest that is kept.
+func (m *Manager) Ago(d time.Duration) uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	since := time.Now().Add(-d).UnixMicro()
+	n := sort.Search(len(m.marks), func(i int) bool { return m.marks[i].at > since })
+	return m.marks[max(n-1, 0)].version
+}
+
 // kept is the version that was current when the time of retention began, and
 // forgets when older ones were. m.mu is held.
 func (m *Manager) kept() uint64 {
-	since := time.Now().Add(-m.retain).UnixMicro()
+	since := time.Now().Add(-max(m.retain, m.require)).UnixMicro()
 	n := sort.Search(len(m.marks), func(i int) bool { return m.marks[i].at > since })
 	if n > 1 {
 		m.marks = append(m.marks[:0], m.marks[n-1:]...)
