@@ -44,6 +44,8 @@ const (
 	KindTimestampTZ = sqltype.KindTimestampTZ
 	KindInterval    = sqltype.KindInterval
 	KindUUID        = sqltype.KindUUID
+	KindTimeTZ      = sqltype.KindTimeTZ
+	KindBit         = sqltype.KindBit
 	KindEnum        = sqltype.KindEnum
 	KindList        = sqltype.KindList
 	KindStruct      = sqltype.KindStruct
@@ -206,7 +208,7 @@ func goValue(v Value) any {
 		return time.Unix(v.I*86400, 0).UTC()
 	case sqltype.KindTimestamp, sqltype.KindTimestampTZ:
 		return time.UnixMicro(v.I).UTC()
-	case sqltype.KindDecimal, sqltype.KindTime, sqltype.KindInterval, sqltype.KindUUID, sqltype.KindEnum:
+	case sqltype.KindDecimal, sqltype.KindTime, sqltype.KindInterval, sqltype.KindUUID, sqltype.KindTimeTZ, sqltype.KindBit, sqltype.KindEnum:
 		return v.String()
 	case sqltype.KindList:
 		list := []any{}

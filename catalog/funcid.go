@@ -184,6 +184,8 @@ const (
 	FuncSetByte
 	FuncGetBit
 	FuncSetBit
+	FuncBitString
+	FuncBitPosition
 	FuncSHA1
 	FuncSHA224
 	FuncSHA384
@@ -367,6 +369,7 @@ var funcNames = [numFuncs]string{
 	FuncQuoteIdent: "quote_ident", FuncOverlay: "overlay", FuncLevenshtein: "levenshtein",
 	FuncHamming: "hamming", FuncFormat: "format", FuncQuoteNullable: "quote_nullable", FuncUnistr: "unistr",
 	FuncGetByte: "get_byte", FuncSetByte: "set_byte", FuncGetBit: "get_bit", FuncSetBit: "set_bit",
+	FuncBitString: "bitstring", FuncBitPosition: "bit_position",
 	FuncSHA1: "sha1", FuncSHA224: "sha224", FuncSHA384: "sha384", FuncSHA512: "sha512", FuncCRC32: "crc32",
 	FuncToBin: "to_bin", FuncToNumber: "to_number",
 	FuncHash: "hash", FuncTypeof: "typeof", FuncVersion: "version", FuncCurrentVersion: "current_version",

@@ -13,14 +13,14 @@ func dateFamilies() []family {
 	i64, f64, str, boolean := sqltype.Int64, sqltype.Float64, sqltype.Varchar, sqltype.Bool
 	part := func(id FuncID, result sqltype.Type, aliases ...string) family {
 		return family{Func: Func{ID: id}, aliases: aliases, signatures: []signature{
-			on(result, date), on(result, ts), on(result, tz), on(result, tm), on(result, iv),
+			on(result, date), on(result, ts), on(result, tz), on(result, tm), on(result, iv), on(result, sqltype.TimeTZ),
 		}}
 	}
 	return []family{
 		{Func: Func{ID: FuncDatePart}, aliases: []string{"extract", "datepart"}, signatures: []signature{
 			on(f64, str, date).refinedBy(refineDatePart), on(f64, str, ts).refinedBy(refineDatePart),
 			on(f64, str, tz).refinedBy(refineDatePart), on(f64, str, tm).refinedBy(refineDatePart),
-			on(f64, str, iv).refinedBy(refineDatePart),
+			on(f64, str, iv).refinedBy(refineDatePart), on(f64, str, sqltype.TimeTZ).refinedBy(refineDatePart),
 		}},
 		part(FuncYear, i64), part(FuncMonth, i64), part(FuncDay, i64, "dayofmonth"), part(FuncHour, i64), part(FuncMinute, i64),
 		part(FuncSecond, f64), part(FuncMillisecond, f64), part(FuncMicrosecond, i64), part(FuncQuarter, i64),

@@ -39,7 +39,7 @@ func mathFamilies() []family {
 		{Func: Func{ID: FuncIsInf}, signatures: []signature{on(boolean, f64)}},
 		{Func: Func{ID: FuncIsFinite}, signatures: []signature{on(boolean, f64)}},
 		{Func: Func{ID: FuncWidthBucket}, signatures: []signature{on(sqltype.Int32, f64, f64, f64, sqltype.Int32)}},
-		{Func: Func{ID: FuncBitCount}, signatures: []signature{on(i64, i64)}},
+		{Func: Func{ID: FuncBitCount}, signatures: []signature{on(i64, i64), on(i64, sqltype.Bit)}},
 		{Func: Func{ID: FuncGreatest, NullIn: true}, signatures: []signature{by(common)}},
 		{Func: Func{ID: FuncLeast, NullIn: true}, signatures: []signature{by(common)}},
 		ofDouble(FuncSinD), ofDouble(FuncCosD), ofDouble(FuncTanD), ofDouble(FuncCotD),

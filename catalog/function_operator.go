@@ -14,7 +14,7 @@ import "github.com/gpusql/gpusql/sqltype"
 //	BIGINT of DECIMAL //    both arguments have one type
 func operatorFamilies() []family {
 	date, tm, ts, tz, iv := sqltype.Date, sqltype.Time, sqltype.Timestamp, sqltype.TimestampTZ, sqltype.Interval
-	i32, f64, str, blob := sqltype.Int32, sqltype.Float64, sqltype.Varchar, sqltype.Blob
+	i32, f64, str, blob, bit, zoned := sqltype.Int32, sqltype.Float64, sqltype.Varchar, sqltype.Blob, sqltype.Bit, sqltype.TimeTZ
 	return []family{
 		{Func: Func{ID: FuncAdd}, aliases: []string{"add"}, signatures: []signature{
 			by(numeric(sum)),
@@ -22,12 +22,13 @@ func operatorFamilies() []family {
 			on(ts, date, iv), on(ts, iv, date), on(ts, date, tm), on(ts, tm, date),
 			on(ts, ts, iv), on(ts, iv, ts), on(tz, tz, iv), on(tz, iv, tz),
 			on(tm, tm, iv), on(tm, iv, tm), on(iv, iv, iv),
+			on(zoned, zoned, iv), on(zoned, iv, zoned), on(tz, date, zoned), on(tz, zoned, date),
 		}},
 		{Func: Func{ID: FuncSub}, aliases: []string{"subtract"}, signatures: []signature{
 			by(numeric(sum)),
 			on(date, date, i32), on(i32, date, date),
 			on(ts, date, iv), on(ts, ts, iv), on(tz, tz, iv), on(tm, tm, iv), on(iv, iv, iv), on(ts, date, tm),
-			on(iv, ts, ts), on(iv, tz, tz), on(iv, tm, tm),
+			on(iv, ts, ts), on(iv, tz, tz), on(iv, tm, tm), on(zoned, zoned, iv),
 		}},
 		{Func: Func{ID: FuncMul}, aliases: []string{"multiply"}, signatures: []signature{
 			by(numeric(product)), on(iv, iv, f64), on(iv, f64, iv),
@@ -39,14 +40,14 @@ func operatorFamilies() []family {
 		{Func: Func{ID: FuncIntDiv}, aliases: []string{"div"}, signatures: []signature{by(integerQuotient)}},
 		{Func: Func{ID: FuncNeg}, signatures: []signature{by(negated), on(iv, iv)}},
 		{Func: Func{ID: FuncConcatOp}, signatures: []signature{
-			on(str, str, str), on(blob, blob, blob), by(concatenated),
+			on(str, str, str), on(blob, blob, blob), on(bit, bit, bit), by(concatenated),
 		}},
-		{Func: Func{ID: FuncBitAnd}, signatures: []signature{by(integers)}},
-		{Func: Func{ID: FuncBitOr}, signatures: []signature{by(integers)}},
-		{Func: Func{ID: FuncBitXor}, aliases: []string{"xor"}, signatures: []signature{by(integers)}},
-		{Func: Func{ID: FuncBitNot}, signatures: []signature{by(integers)}},
-		{Func: Func{ID: FuncShiftLeft}, signatures: []signature{by(integers)}},
-		{Func: Func{ID: FuncShiftRight}, signatures: []signature{by(integers)}},
+		{Func: Func{ID: FuncBitAnd}, signatures: []signature{by(integers), on(bit, bit, bit)}},
+		{Func: Func{ID: FuncBitOr}, signatures: []signature{by(integers), on(bit, bit, bit)}},
+		{Func: Func{ID: FuncBitXor}, aliases: []string{"xor"}, signatures: []signature{by(integers), on(bit, bit, bit)}},
+		{Func: Func{ID: FuncBitNot}, signatures: []signature{by(integers), on(bit, bit)}},
+		{Func: Func{ID: FuncShiftLeft}, signatures: []signature{by(integers), on(bit, bit, sqltype.Int64)}},
+		{Func: Func{ID: FuncShiftRight}, signatures: []signature{by(integers), on(bit, bit, sqltype.Int64)}},
 	}
 }
 

@@ -18,11 +18,12 @@ func stringFamilies() []family {
 	digest := func(id FuncID) family {
 		return family{Func: Func{ID: id}, signatures: []signature{on(str, str), on(blob, blob)}}
 	}
+	bit := sqltype.Bit
 	return []family{
 		{Func: Func{ID: FuncLength}, aliases: []string{"char_length", "character_length", "len"},
-			signatures: []signature{on(i32, str), on(i32, blob), by(ofList(i32))}},
-		{Func: Func{ID: FuncOctetLength}, aliases: []string{"strlen"}, signatures: []signature{on(i32, str), on(i32, blob)}},
-		{Func: Func{ID: FuncBitLength}, signatures: []signature{on(i32, str), on(i32, blob)}},
+			signatures: []signature{on(i32, str), on(i32, blob), on(i32, bit), by(ofList(i32))}},
+		{Func: Func{ID: FuncOctetLength}, aliases: []string{"strlen"}, signatures: []signature{on(i32, str), on(i32, blob), on(i32, bit)}},
+		{Func: Func{ID: FuncBitLength}, signatures: []signature{on(i32, str), on(i32, blob), on(i32, bit)}},
 		ofString(FuncLower, "lcase"), ofString(FuncUpper, "ucase"), ofString(FuncInitcap),
 		trim(FuncTrim, "btrim"), trim(FuncLtrim), trim(FuncRtrim),
 		{Func: Func{ID: FuncSubstring}, aliases: []string{"substr", "mid"}, signatures: []signature{
@@ -58,8 +59,10 @@ func stringFamilies() []family {
 		ofString(FuncUnistr),
 		{Func: Func{ID: FuncGetByte}, signatures: []signature{on(i32, blob, i64)}},
 		{Func: Func{ID: FuncSetByte}, signatures: []signature{on(blob, blob, i64, i64)}},
-		{Func: Func{ID: FuncGetBit}, signatures: []signature{on(i32, blob, i64)}},
-		{Func: Func{ID: FuncSetBit}, signatures: []signature{on(blob, blob, i64, i64)}},
+		{Func: Func{ID: FuncGetBit}, signatures: []signature{on(i32, blob, i64), on(i32, bit, i64)}},
+		{Func: Func{ID: FuncSetBit}, signatures: []signature{on(blob, blob, i64, i64), on(bit, bit, i64, i64)}},
+		{Func: Func{ID: FuncBitString}, signatures: []signature{on(bit, str, i64)}},
+		{Func: Func{ID: FuncBitPosition}, signatures: []signature{on(i32, bit, bit)}},
 		digest(FuncSHA1), digest(FuncSHA224), digest(FuncSHA384), digest(FuncSHA512),
 		{Func: Func{ID: FuncCRC32}, signatures: []signature{on(i64, str), on(i64, blob)}},
 		{Func: Func{ID: FuncToBin}, aliases: []string{"bin", "to_binary"}, signatures: []signature{on(str, i64)}},

@@ -284,6 +284,10 @@ func pgType(t sqltype.Type) (name, short string, oid int) {
 		return "interval", "interval", 1186
 	case sqltype.KindDecimal:
 		return "numeric", "numeric", 1700
+	case sqltype.KindTimeTZ:
+		return "time with time zone", "timetz", 1266
+	case sqltype.KindBit:
+		return "bit varying", "varbit", 1562
 	case sqltype.KindUUID:
 		return "uuid", "uuid", 2950
 	}

@@ -87,7 +87,7 @@ func pgTables() []systemTable {
 			})
 		}},
 		{"pg_type", "oid# typname typnamespace# typtype", func(s *systemRows) {
-			for k := sqltype.KindBool; k <= sqltype.KindUUID; k++ {
+			for k := sqltype.KindBool; k < sqltype.KindEnum; k++ {
 				_, short, oid := pgType(sqltype.Type{Kind: k})
 				s.add(oid, short, 11, "b")
 			}

@@ -67,6 +67,10 @@ func addTemporal(a, b sqltype.Kind) ScalarFunc {
 		return Func2(func(_ *Heap, t int64, v sqltype.Span) (int64, error) { return sqltype.AddInterval(t, v) })
 	case a == sqltype.KindTime && b == sqltype.KindInterval:
 		return Pure2(sqltype.AddTime)
+	case a == sqltype.KindTimeTZ && b == sqltype.KindInterval:
+		return Pure2(sqltype.AddTimeTZ)
+	case a == sqltype.KindDate && b == sqltype.KindTimeTZ:
+		return Func2(func(_ *Heap, d int32, t int64) (int64, error) { return sqltype.DateTimeTZ(d, t) })
 	case a == sqltype.KindInterval && b == sqltype.KindInterval:
 		return Func2(func(_ *Heap, u, v sqltype.Span) (sqltype.Span, error) { return u.Add(v) })
 	}
@@ -90,10 +94,9 @@ func subTemporal(a, b sqltype.Kind) ScalarFunc {
 	case (a == sqltype.KindTimestamp || a == sqltype.KindTimestampTZ) && b == sqltype.KindInterval:
 		return Func2(func(_ *Heap, t int64, v sqltype.Span) (int64, error) { return subInterval(t, v) })
 	case a == sqltype.KindTime && b == sqltype.KindInterval:
-		// The day goes out of v first: the opposite of the least value has no room.
-		return Pure2(func(t int64, v sqltype.Span) int64 {
-			return sqltype.AddTime(t, sqltype.Span{Micros: -(v.Micros % sqltype.MicrosPerDay)})
-		})
+		return Pure2(func(t int64, v sqltype.Span) int64 { return sqltype.AddTime(t, backwards(v)) })
+	case a == sqltype.KindTimeTZ && b == sqltype.KindInterval:
+		return Pure2(func(t int64, v sqltype.Span) int64 { return sqltype.AddTimeTZ(t, backwards(v)) })
 	case a == sqltype.KindInterval && b == sqltype.KindInterval:
 		return Func2(func(_ *Heap, u, v sqltype.Span) (sqltype.Span, error) {
 			v, err := v.Neg()
@@ -108,6 +111,12 @@ func subTemporal(a, b sqltype.Kind) ScalarFunc {
 		return Pure2(sqltype.SubTimestamps)
 	}
 	return nil
+}
+
+// backwards is the time of v within a day, negated. The day goes out of v first: the
+// opposite of the least value has no room.
+func backwards(v sqltype.Span) sqltype.Span {
+	return sqltype.Span{Micros: -(v.Micros % sqltype.MicrosPerDay)}
 }
 
 func subInterval(t int64, v sqltype.Span) (int64, error) {

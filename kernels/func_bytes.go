@@ -69,7 +69,7 @@ func byteFuncs(name string, args []sqltype.Type) (ScalarFunc, bool) {
 				return View{}, err
 			}
 			if v != 0 && v != 1 {
-				return View{}, sqltype.Errorf(sqltype.CodeInvalidParameter, "new bit must be 0 or 1")
+				return View{}, errNewBit()
 			}
 			b := []byte(s)
 			b[n/8] = b[n/8]&^(1<<(n%8)) | byte(v)<<(n%8)

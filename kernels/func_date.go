@@ -65,6 +65,12 @@ func splitter(c *Call, k int) func(i int) (int32, int64) {
 	case sqltype.KindTime:
 		in := Read[int64](c, k)
 		return func(i int) (int32, int64) { return 0, in.At(i) }
+	case sqltype.KindTimeTZ:
+		in := Read[int64](c, k)
+		return func(i int) (int32, int64) {
+			micros, _ := sqltype.SplitTimeTZ(in.At(i))
+			return 0, micros
+		}
 	}
 	in := Read[int64](c, k)
 	return func(i int) (int32, int64) {
@@ -77,7 +83,7 @@ func splitter(c *Call, k int) func(i int) (int32, int64) {
 // partFits reports that values of a type have a part.
 func partFits(p sqltype.DatePart, t sqltype.Type) bool {
 	switch t.Kind {
-	case sqltype.KindTime:
+	case sqltype.KindTime, sqltype.KindTimeTZ:
 		return p.HasTime()
 	case sqltype.KindInterval:
 		return p.HasSpan()

@@ -165,6 +165,8 @@ func castable(f, t sqltype.Type) bool {
 		return true
 	case fk.IsTemporal() && tk.IsTemporal():
 		return fk != sqltype.KindTime && !(fk == sqltype.KindDate && tk == sqltype.KindTime)
+	case fk == sqltype.KindBit, tk == sqltype.KindBit, fk == sqltype.KindTimeTZ, tk == sqltype.KindTimeTZ:
+		return sqltype.CanCast(f, t)
 	case fk == sqltype.KindTime && tk == sqltype.KindInterval, fk == sqltype.KindInterval && tk == sqltype.KindTime:
 		return true
 	}

@@ -15,6 +15,8 @@ import (
 //	numbers, BOOLEAN             to each other
 //	DATE, TIMESTAMP, TIMESTAMPTZ to each other; the last two to TIME
 //	TIME, INTERVAL               to each other
+//	TIME, TIMETZ                 to each other; TIMESTAMP, TIMESTAMPTZ to TIMETZ
+//	integers, BOOLEAN, BLOB      to BIT, and back
 //	LIST, STRUCT                 to each other, if their parts can be cast
 func CanCast(from, to Type) bool {
 	f, t := from.Kind, to.Kind
@@ -26,15 +28,19 @@ func CanCast(from, to Type) bool {
 		return ok
 	case f == t, f == KindNull, t == KindVarchar, f == KindVarchar && t != KindNull:
 		return true
+	case f == KindBit:
+		return t.IsInteger() || t == KindBool || t == KindBlob
+	case t == KindBit:
+		return f.IsInteger() || f == KindBool || f == KindBlob
 	case f.IsNumeric() || f == KindBool:
 		return t.IsNumeric() || t == KindBool
 	case f == KindDate:
 		return t == KindTimestamp || t == KindTimestampTZ
 	case f == KindTimestamp || f == KindTimestampTZ:
-		return t.IsTemporal()
+		return t.IsTemporal() || t == KindTimeTZ
 	case f == KindTime:
-		return t == KindInterval
-	case f == KindInterval:
+		return t == KindInterval || t == KindTimeTZ
+	case f == KindInterval, f == KindTimeTZ:
 		return t == KindTime
 	}
 	return false
@@ -58,7 +64,9 @@ func CastDatum(d Datum, t Type) (Datum, error) {
 		return parseDatum(d.S, t)
 	case t.Kind == KindVarchar:
 		return Datum{Type: t, S: d.String()}, nil
-	case t.Kind.IsTemporal() || t.Kind == KindInterval:
+	case d.Type.Kind == KindBit || t.Kind == KindBit:
+		return castBit(d, t)
+	case t.Kind.IsTemporal() || t.Kind == KindInterval || t.Kind == KindTimeTZ:
 		return castTemporal(d, t), nil
 	}
 	return castNumber(d, t)
@@ -110,6 +118,12 @@ func castTemporal(d Datum, t Type) Datum {
 		r.I = DateToTimestamp(int32(d.I))
 	case d.Type.Kind == KindInterval:
 		r.I = AddTime(0, d.Span())
+	case d.Type.Kind == KindTimeTZ:
+		r.I, _ = SplitTimeTZ(d.I)
+	case t.Kind == KindTimeTZ && d.Type.Kind == KindTime:
+		r.I = MakeTimeTZ(d.I, 0)
+	case t.Kind == KindTimeTZ:
+		r.I = MakeTimeTZ(TimestampToTime(d.I), 0)
 	case t.Kind == KindDate:
 		r.I = int64(TimestampToDate(d.I))
 	case t.Kind == KindTime:
@@ -154,6 +168,10 @@ func parseDatum(text string, t Type) (Datum, error) {
 		d.I = int64(day)
 	case t.Kind == KindTime:
 		d.I, err = ParseTime(text)
+	case t.Kind == KindTimeTZ:
+		d.I, err = ParseTimeTZ(text)
+	case t.Kind == KindBit:
+		d.S, err = ParseBit(text)
 	case t.Kind == KindTimestamp:
 		d.I, err = ParseTimestamp(text)
 	case t.Kind == KindTimestampTZ:
@@ -217,6 +235,10 @@ func (d Datum) Append(dst []byte) []byte {
 		return AppendDate(dst, int32(d.I))
 	case k == KindTime:
 		return AppendTime(dst, d.I)
+	case k == KindTimeTZ:
+		return AppendTimeTZ(dst, d.I)
+	case k == KindBit:
+		return append(dst, d.S...)
 	case k == KindTimestamp:
 		return AppendTimestamp(dst, d.I)
 	case k == KindTimestampTZ:

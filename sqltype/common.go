@@ -40,6 +40,8 @@ func CommonType(a, b Type) (Type, bool) {
 		return Float64, true
 	case a.Kind.IsNumeric() && b.Kind == KindFloat64:
 		return Float64, true
+	case a.Kind == KindTime && b.Kind == KindTimeTZ:
+		return b, true
 	case a.Kind == KindDate && (b.Kind == KindTimestamp || b.Kind == KindTimestampTZ),
 		a.Kind == KindTimestamp && b.Kind == KindTimestampTZ:
 		return b, true

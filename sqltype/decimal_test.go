@@ -128,7 +128,7 @@ func TestKindsAreComplete(t *testing.T) {
 			if CanCast(typ, to) {
 				require.NoError(t, err)
 				require.Equal(t, NullOf(to), d)
-				if typ.Kind != KindVarchar {
+				if typ.Kind != KindVarchar && to.Kind != KindBit { // no text is no bits
 					_, err = CastDatum(zero, to)
 					require.NoError(t, err, "%s to %s", typ, to)
 				}

@@ -27,13 +27,15 @@ func TypeByName(name string, mods []int) (Type, bool) {
 	case len(mods) == 1:
 		// A display width (INT(11)), a precision of seconds (TIMESTAMP(6)) or a
 		// length says nothing about the values that are held.
-		ok = mods[0] >= 0 && (t.Kind.IsInteger() || t.Kind.IsTemporal() || t.Kind.IsString() || t.Kind == KindInterval)
+		ok = mods[0] >= 0 && (t.Kind.IsInteger() || t.Kind.IsTemporal() || t.Kind.IsString() || t.Kind == KindInterval ||
+			t.Kind == KindTimeTZ || t.Kind == KindBit)
 	}
 	return t, ok
 }
 
 var typeNames = map[string]Type{
-	"boolean": Bool, "bool": Bool, "logical": Bool, "bit": Bool,
+	"boolean": Bool, "bool": Bool, "logical": Bool,
+	"bit": Bit, "bitstring": Bit, "bit varying": Bit, "varbit": Bit,
 	"tinyint": Int8, "int1": Int8,
 	"smallint": Int16, "int2": Int16, "short": Int16,
 	"integer": Int32, "int": Int32, "int4": Int32, "signed": Int32, "mediumint": Int32,
@@ -52,6 +54,7 @@ var typeNames = map[string]Type{
 	"binary large object": Blob,
 	"date":                Date, "date32": Date,
 	"time": Time, "time without time zone": Time,
+	"timetz": TimeTZ, "time with time zone": TimeTZ,
 	"timestamp": Timestamp, "datetime": Timestamp, "timestamp without time zone": Timestamp, "timestamp_us": Timestamp,
 	"timestamptz": TimestampTZ, "timestamp with time zone": TimestampTZ,
 	"interval": Interval,

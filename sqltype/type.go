@@ -32,6 +32,8 @@ const (
 	KindTimestampTZ
 	KindInterval
 	KindUUID
+	KindTimeTZ
+	KindBit
 	KindEnum
 	KindList
 	KindStruct
@@ -42,7 +44,7 @@ var kindNames = [numKinds]string{
 	"NULL", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT",
 	"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DECIMAL", "REAL", "DOUBLE",
 	"VARCHAR", "BLOB", "DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "INTERVAL",
-	"UUID", "ENUM", "LIST", "STRUCT",
+	"UUID", "TIMETZ", "BIT", "ENUM", "LIST", "STRUCT",
 }
 
 func (k Kind) String() string {
@@ -84,6 +86,8 @@ var (
 	TimestampTZ = Type{Kind: KindTimestampTZ}
 	Interval    = Type{Kind: KindInterval}
 	UUID        = Type{Kind: KindUUID}
+	TimeTZ      = Type{Kind: KindTimeTZ}
+	Bit         = Type{Kind: KindBit}
 )
 
 // MaxPrecision is the most digits that a DECIMAL can have.
@@ -122,13 +126,14 @@ type Phys uint8
 //	Bool        1    0 or 1
 //	I8 .. I64   1-8  signed integers; DATE (I32, days since 1970-01-01);
 //	                 TIME, TIMESTAMP, TIMESTAMPTZ (I64, microseconds);
+//	                 TIMETZ (I64, see MakeTimeTZ);
 //	                 DECIMAL to 18 digits (I64, unscaled)
 //	U8 .. U64   1-8  unsigned integers; ENUM (U16, the label's place)
 //	F32 F64     4,8  REAL, DOUBLE
 //	I128       16    DECIMAL of 19 to 38 digits, unscaled, two's complement, low word first;
 //	                 UUID, its first bit inverted so that the order is that of the bytes
 //	Str        16    VARCHAR, BLOB: a View (see package kernels); LIST and STRUCT: a View
-//	                 of the bytes of their elements, see AppendElement
+//	                 of the bytes of their elements, see AppendElement; BIT: its digits
 //	Span       16    INTERVAL: months int32, days int32, microseconds int64
 //
 //gpu:layout
@@ -171,7 +176,7 @@ func (t Type) Phys() Phys {
 		return PhysI16
 	case KindInt32, KindDate:
 		return PhysI32
-	case KindInt64, KindTime, KindTimestamp, KindTimestampTZ:
+	case KindInt64, KindTime, KindTimestamp, KindTimestampTZ, KindTimeTZ:
 		return PhysI64
 	case KindUint8:
 		return PhysU8
@@ -190,7 +195,7 @@ func (t Type) Phys() Phys {
 		return PhysF32
 	case KindFloat64:
 		return PhysF64
-	case KindVarchar, KindBlob, KindList, KindStruct:
+	case KindVarchar, KindBlob, KindBit, KindList, KindStruct:
 		return PhysStr
 	case KindInterval:
 		return PhysSpan

@@ -123,7 +123,7 @@ func ArrowType(t sqltype.Type) arrow.DataType {
 		return &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
 	case sqltype.KindInterval:
 		return arrow.FixedWidthTypes.MonthDayNanoInterval
-	case sqltype.KindUUID, sqltype.KindEnum: // their text
+	case sqltype.KindUUID, sqltype.KindTimeTZ, sqltype.KindBit, sqltype.KindEnum: // their text
 		return arrow.BinaryTypes.String
 	case sqltype.KindList:
 		return arrow.ListOf(ArrowType(t.Elem()))
