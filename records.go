@@ -115,7 +115,7 @@ func exportColumn(c *arrow.Column, t goarrow.DataType, rows int, lent *lentMemor
 	switch {
 	case c.Type.Kind == sqltype.KindNull:
 		return array.NewNull(rows)
-	case c.Vec.Dict != 0, p == sqltype.PhysStr, p == sqltype.PhysSpan, 
+	case c.Vec.Dict != 0, p == sqltype.PhysStr, p == sqltype.PhysSpan,
 		c.Type.Kind == sqltype.KindUUID, c.Type.Kind == sqltype.KindTimeTZ, c.Type.Kind == sqltype.KindEnum:
 		return copyColumn(c, t, rows)
 	case c.Type.Kind == sqltype.KindDecimal && p == sqltype.PhysI64:

@@ -60,14 +60,14 @@ func (s *aggSpec) collecting(a *planner.Agg) bool {
 	if op == kernels.CollectList {
 		c.collect.Elem, c.result = t, sqltype.ListOf(t)
 	}
-	c.col(s, a.Args[0])
+	c.col(s, onlyWhere(a.Args[0], a.Filter))
 	c.skip = c.cols[0]
 	if a.Filter != nil {
 		c.filter = s.expr(a.Filter)
 	}
 	switch a.Func.ID {
 	case catalog.FuncArgMin, catalog.FuncArgMax:
-		by := c.col(s, a.Args[1])
+		by := c.col(s, onlyWhere(a.Args[1], a.Filter))
 		c.skip = c.cols[by]
 		c.keys = append(c.keys, collectKey{col: by, desc: a.Func.ID == catalog.FuncArgMax})
 	case catalog.FuncMedian:

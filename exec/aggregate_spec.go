@@ -110,12 +110,12 @@ func (s *aggSpec) add(a *planner.Agg) error {
 		st.filter = s.expr(cond)
 	case kind == kernels.AggMoments || kind == kernels.AggPairs:
 		st.agg.Phys = sqltype.PhysF64
-		st.arg = s.expr(asFloat(a.Args[0]))
+		st.arg = s.expr(onlyWhere(asFloat(a.Args[0]), a.Filter))
 		if kind == kernels.AggPairs {
-			st.second = s.expr(asFloat(a.Args[1]))
+			st.second = s.expr(onlyWhere(asFloat(a.Args[1]), a.Filter))
 		}
 	case len(a.Args) > 0:
-		st.arg = s.expr(a.Args[0])
+		st.arg = s.expr(onlyWhere(a.Args[0], a.Filter))
 	}
 	switch kind {
 	case kernels.AggMin, kernels.AggMax, kernels.AggBitAnd, kernels.AggBitOr, kernels.AggFirst:
@@ -130,6 +130,15 @@ func (s *aggSpec) add(a *planner.Agg) error {
 	s.states = append(s.states, st)
 	s.finals = append(s.finals, aggFinal{state: len(s.states) - 1, final: f})
 	return nil
+}
+
+// onlyWhere is e where the filter holds, so that a row that FILTER leaves out is no
+// error: sum(1 / x) FILTER (WHERE x > 0).
+func onlyWhere(e, filter planner.Expr) planner.Expr {
+	if filter == nil || !guarded(e) {
+		return e
+	}
+	return &planner.Case{Whens: []planner.When{{Cond: filter, Then: e}}, Else: &planner.Const{Value: sqltype.NullOf(e.Type())}, T: e.Type()}
 }
 
 func asFloat(e planner.Expr) planner.Expr {

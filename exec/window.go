@@ -525,7 +525,7 @@ func (o *window) rangeBound(key, reach *stored, kind kernels.BoundKind, offset p
 	if (kind == kernels.BoundPreceding) != by.Desc {
 		name = "-"
 	}
-	r, err := catalog.ResolveScalar(name, []sqltype.Type{by.Expr.Type(), offset.Type()})
+	r, err := catalog.ResolveScalar(name, []sqltype.Type{reachOf(by.Expr.Type()), offset.Type()})
 	if err != nil {
 		return err
 	}
@@ -533,6 +533,19 @@ func (o *window) rangeBound(key, reach *stored, kind kernels.BoundKind, offset p
 	*reach = o.store(&planner.Call{Func: r.Func, Args: args, T: r.Result})
 	*key = o.store(castTo(by.Expr, r.Result))
 	return nil
+}
+
+// reachOf is the type in which an offset is added to a key: a wider one, since a
+// frame may reach past the last integer.
+func reachOf(t sqltype.Type) sqltype.Type {
+	if !t.Kind.IsInteger() {
+		return t
+	}
+	if t.Phys().Width() < sqltype.Int64.Phys().Width() {
+		return sqltype.Int64
+	}
+	d, _ := sqltype.DecimalFor(t)
+	return d
 }
 
 // negative reports a number or an interval below zero.

@@ -1,6 +1,10 @@
 package parser
 
-import "github.com/gpusql/gpusql/sqltype"
+import (
+	"slices"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
 
 // insert reads INSERT INTO and REPLACE INTO, after its WITH.
 func (p *parser) insert(w withClause) *Insert {
@@ -110,9 +114,7 @@ func (p *parser) rowAssignment() []Assignment {
 	case *Row:
 		values = e.Exprs
 	case *Subquery:
-		if len(columns) > 1 {
-			panic(failAt(e.Pos, sqltype.CodeNotSupported, "setting several columns from a subquery is not supported"))
-		}
+		values = fieldsOf(e, columns)
 	}
 	if len(values) != len(columns) {
 		panic(failAt(e.Start(), sqltype.CodeSyntax, "number of columns (%d) does not match number of values (%d)",
@@ -123,6 +125,25 @@ func (p *parser) rowAssignment() []Assignment {
 		list[i] = Assignment{columns[i], values[i]}
 	}
 	return list
+}
+
+// fieldsOf are the columns of a subquery that gives one row, a subquery each.
+func fieldsOf(e *Subquery, columns []Ident) []Expr {
+	if s, ok := e.Query.Body.(*Select); len(columns) == 1 || ok && len(s.Items) != len(columns) && !hasStar(s.Items) {
+		return []Expr{e}
+	}
+	row := Ident{Name: "row", Pos: e.Pos}
+	values := make([]Expr, len(columns))
+	for i, c := range columns {
+		field := SelectItem{Expr: &ColumnRef{Name{[]Ident{c}}}}
+		from := &DerivedTable{Query: e.Query, Alias: &row, Columns: columns, Pos: e.Pos}
+		values[i] = &Subquery{Query: &Query{Body: &Select{Items: []SelectItem{field}, From: []TableExpr{from}, Pos: e.Pos}, Pos: e.Pos}, Pos: e.Pos}
+	}
+	return values
+}
+
+func hasStar(items []SelectItem) bool {
+	return slices.ContainsFunc(items, func(i SelectItem) bool { _, ok := i.Expr.(*Star); return ok })
 }
 
 func (p *parser) returning() []SelectItem {

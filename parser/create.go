@@ -15,7 +15,8 @@ func (p *parser) create() Statement {
 	case p.acceptWord(kwTable):
 		return p.createTable(&CreateTable{OrReplace: orReplace, Temp: temp, Pos: pos})
 	case p.word() == kwRecursive && p.ahead(1).word == kwView:
-		panic(p.unsupported("CREATE RECURSIVE VIEW"))
+		p.at += 2
+		return p.createRecursiveView(&CreateView{OrReplace: orReplace, Temp: temp, Pos: pos})
 	case p.word() == kwMaterialized:
 		panic(p.unsupported("a materialized view"))
 	case p.acceptWord(kwView):
@@ -307,6 +308,24 @@ func (p *parser) createView(s *CreateView) *CreateView {
 	start := p.pos()
 	s.Query = p.query()
 	s.Text = p.text[start:p.toks[p.at-1].end]
+	return s
+}
+
+// createRecursiveView reads CREATE RECURSIVE VIEW v (columns) AS query, which is a
+// view of WITH RECURSIVE v (columns) AS (query) SELECT columns FROM v.
+func (p *parser) createRecursiveView(s *CreateView) *CreateView {
+	if p.createView(s); len(s.Columns) == 0 {
+		panic(failAt(s.Pos, sqltype.CodeSyntax, "a recursive view needs the names of its columns"))
+	}
+	name := s.Name.Parts[len(s.Name.Parts)-1]
+	all := &Select{From: []TableExpr{&TableRef{Name: Name{[]Ident{name}}}}, Pos: s.Pos}
+	for _, c := range s.Columns {
+		all.Items = append(all.Items, SelectItem{Expr: &ColumnRef{Name{[]Ident{c}}}})
+	}
+	s.Query = &Query{With: []CTE{{Name: name, Columns: s.Columns, Query: s.Query}}, Recursive: true, Body: all, Pos: s.Pos}
+	var f formatter
+	f.query(s.Query)
+	s.Text = string(f.buf)
 	return s
 }
 

@@ -192,7 +192,9 @@ func (p *parser) tableParen(start Pos, lateral bool) TableExpr {
 		panic(failAt(open.start, sqltype.CodeSyntax, "LATERAL stands before a query or a function"))
 	}
 	if p.word() == kwAs || p.isTableAlias() {
-		panic(p.unsupported("an alias for a join in parentheses"))
+		// The alias hides the names within, as that of a query does.
+		all := SelectItem{Expr: &Star{Pos: start}}
+		return p.derived(&Query{Body: &Select{Items: []SelectItem{all}, From: []TableExpr{t}, Pos: start}, Pos: start}, start, false)
 	}
 	return t
 }

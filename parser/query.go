@@ -1,6 +1,10 @@
 package parser
 
-import "github.com/gpusql/gpusql/sqltype"
+import (
+	"slices"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
 
 // isQuery reports that the current token begins a query and cannot begin an
 // expression.
@@ -419,7 +423,7 @@ func (p *parser) groupItem() GroupItem {
 		return GroupItem{Kind: GroupCube, Sets: p.groupSets()}
 	case t.word == kwGrouping && p.ahead(1).word == kwSets:
 		p.at += 2
-		return GroupItem{Kind: GroupSets, Sets: p.groupSets()}
+		return GroupItem{Kind: GroupSets, Sets: p.nestedSets()}
 	case t.kind == tokLParen && p.ahead(1).kind == tokRParen:
 		p.at += 2
 		return GroupItem{Kind: GroupSets, Sets: [][]Expr{{}}}
@@ -433,16 +437,65 @@ func (p *parser) groupSets() [][]Expr {
 	p.expect(tokLParen)
 	var sets [][]Expr
 	for {
-		if p.word() == kwRollup || p.word() == kwCube || p.word() == kwGrouping && p.ahead(1).word == kwSets {
-			panic(p.unsupported("nesting grouping sets"))
+		sets = append(sets, p.groupSet())
+		if !p.accept(tokComma) {
+			p.expect(tokRParen)
+			return sets
 		}
-		if p.kind() == tokLParen && p.ahead(1).kind == tokRParen {
+	}
+}
+
+// groupSet reads one expression, or several in parentheses, or none.
+func (p *parser) groupSet() []Expr {
+	if p.kind() == tokLParen && p.ahead(1).kind == tokRParen {
+		p.at += 2
+		return []Expr{}
+	}
+	e := p.expr()
+	if isImplicitRow(e, p) {
+		return e.(*Row).Exprs
+	}
+	return []Expr{e}
+}
+
+// maxNestedCube is the most elements of a CUBE that is written out as its sets.
+const maxNestedCube = 12
+
+// nestedSets reads the arguments of GROUPING SETS, each a set or sets by another
+// ROLLUP, CUBE or GROUPING SETS, which are written out.
+func (p *parser) nestedSets() [][]Expr {
+	p.enter()
+	defer p.leave()
+	p.expect(tokLParen)
+	var sets [][]Expr
+	for {
+		switch at := p.pos(); {
+		case p.word() == kwGrouping && p.ahead(1).word == kwSets:
 			p.at += 2
-			sets = append(sets, []Expr{})
-		} else if e := p.expr(); isImplicitRow(e, p) {
-			sets = append(sets, e.(*Row).Exprs)
-		} else {
-			sets = append(sets, []Expr{e})
+			sets = append(sets, p.nestedSets()...)
+		case p.word() == kwRollup && p.ahead(1).kind == tokLParen:
+			p.at++
+			parts := p.groupSets()
+			for n := len(parts); n >= 0; n-- {
+				sets = append(sets, slices.Concat(parts[:n]...))
+			}
+		case p.word() == kwCube && p.ahead(1).kind == tokLParen:
+			p.at++
+			parts := p.groupSets()
+			if len(parts) > maxNestedCube {
+				panic(failAt(at, sqltype.CodeTooComplex, "CUBE is limited to %d elements here", maxNestedCube))
+			}
+			for left := 1<<len(parts) - 1; left >= 0; left-- {
+				set := []Expr{}
+				for i, part := range parts {
+					if left>>(len(parts)-1-i)&1 != 0 {
+						set = append(set, part...)
+					}
+				}
+				sets = append(sets, set)
+			}
+		default:
+			sets = append(sets, p.groupSet())
 		}
 		if !p.accept(tokComma) {
 			p.expect(tokRParen)

@@ -54,7 +54,7 @@ func (o *optimizer) decorrelate(n Node) (Node, error) {
 		return o.joinSubqueries(n)
 	case *Values:
 		return o.valuesSubqueries(n)
-	case *Project, *Aggregate, *Sort, *TopN, *DistinctOn, *Window:
+	case *Project, *Aggregate, *Sort, *TopN, *DistinctOn, *Window, *Unnest:
 		return o.inputSubqueries(n)
 	}
 	return nil, sqltype.Errorf(sqltype.CodeNotSupported, "a subquery is not supported here")
