@@ -132,7 +132,7 @@ func fieldsOf(e *Subquery, columns []Ident) []Expr {
 	if s, ok := e.Query.Body.(*Select); len(columns) == 1 || ok && len(s.Items) != len(columns) && !hasStar(s.Items) {
 		return []Expr{e}
 	}
-	row := Ident{Name: "row", Pos: e.Pos}
+	row := Ident{Name: "assigned", Pos: e.Pos}
 	values := make([]Expr, len(columns))
 	for i, c := range columns {
 		field := SelectItem{Expr: &ColumnRef{Name{[]Ident{c}}}}

@@ -477,7 +477,7 @@ func (p *parser) nestedSets() [][]Expr {
 			p.at++
 			parts := p.groupSets()
 			for n := len(parts); n >= 0; n-- {
-				sets = append(sets, slices.Concat(parts[:n]...))
+				sets = append(sets, append([]Expr{}, slices.Concat(parts[:n]...)...))
 			}
 		case p.word() == kwCube && p.ahead(1).kind == tokLParen:
 			p.at++
