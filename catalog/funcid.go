@@ -100,6 +100,10 @@ const (
 	FuncSignBit
 	FuncNumNulls
 	FuncNumNonNulls
+	FuncEnumFirst
+	FuncEnumLast
+	FuncEnumRange
+	FuncEnumCode
 
 	// Lists and structs.
 	FuncListValue
@@ -236,6 +240,19 @@ const (
 	FuncMakeTime
 	FuncMakeTimestamp
 	FuncMakeInterval
+	FuncToYears
+	FuncToMonths
+	FuncToDays
+	FuncToHours
+	FuncToMinutes
+	FuncToSeconds
+	FuncToMilliseconds
+	FuncToMicroseconds
+	FuncToWeeks
+	FuncToQuarters
+	FuncToDecades
+	FuncToCenturies
+	FuncToMillennia
 	FuncToTimestamp
 	FuncToDate
 	FuncLastDay
@@ -342,6 +359,7 @@ var funcNames = [numFuncs]string{
 	FuncCotD: "cotd", FuncAsinD: "asind", FuncAcosD: "acosd", FuncAtanD: "atand", FuncAtan2D: "atan2d",
 	FuncScale: "scale", FuncMinScale: "min_scale", FuncGamma: "gamma", FuncLogGamma: "lgamma", FuncEven: "even",
 	FuncNextAfter: "nextafter", FuncSignBit: "signbit", FuncNumNulls: "num_nulls", FuncNumNonNulls: "num_nonnulls",
+	FuncEnumFirst: "enum_first", FuncEnumLast: "enum_last", FuncEnumRange: "enum_range", FuncEnumCode: "enum_code",
 
 	FuncListValue: "list_value", FuncStructPack: "struct_pack", FuncStructExtract: "struct_extract",
 	FuncListExtract: "list_extract", FuncListSlice: "list_slice", FuncListAppend: "list_append",
@@ -385,6 +403,7 @@ var funcNames = [numFuncs]string{
 	FuncEpoch: "epoch", FuncJulian: "julian", FuncTimezone: "timezone", FuncDateTrunc: "date_trunc",
 	FuncDateDiff: "date_diff", FuncAge: "age", FuncMakeDate: "make_date", FuncMakeTime: "make_time",
 	FuncMakeTimestamp: "make_timestamp", FuncMakeInterval: "make_interval",
+	FuncToYears: "to_years", FuncToMonths: "to_months", FuncToDays: "to_days", FuncToHours: "to_hours", FuncToMinutes: "to_minutes", FuncToSeconds: "to_seconds", FuncToMilliseconds: "to_milliseconds", FuncToMicroseconds: "to_microseconds", FuncToWeeks: "to_weeks", FuncToQuarters: "to_quarters", FuncToDecades: "to_decades", FuncToCenturies: "to_centuries", FuncToMillennia: "to_millennia",
 	FuncToTimestamp: "to_timestamp", FuncToDate: "to_date", FuncLastDay: "last_day",
 	FuncDayName: "dayname", FuncMonthName: "monthname", FuncStrftime: "strftime", FuncToChar: "to_char",
 	FuncJustifyDays: "justify_days", FuncJustifyHours: "justify_hours",

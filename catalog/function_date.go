@@ -16,6 +16,9 @@ func dateFamilies() []family {
 			on(result, date), on(result, ts), on(result, tz), on(result, tm), on(result, iv), on(result, sqltype.TimeTZ),
 		}}
 	}
+	spanOf := func(id FuncID, n sqltype.Type) family {
+		return family{Func: Func{ID: id}, signatures: []signature{on(iv, n)}}
+	}
 	return []family{
 		{Func: Func{ID: FuncDatePart}, aliases: []string{"extract", "datepart"}, signatures: []signature{
 			on(f64, str, date).refinedBy(refineDatePart), on(f64, str, ts).refinedBy(refineDatePart),
@@ -52,6 +55,9 @@ func dateFamilies() []family {
 		{Func: Func{ID: FuncEpochUs}, signatures: []signature{on(i64, ts), on(i64, tz)}},
 		{Func: Func{ID: FuncOverlaps}, signatures: []signature{on(boolean, ts, ts, ts, ts), on(boolean, tz, tz, tz, tz), on(boolean, tm, tm, tm, tm)}},
 		{Func: Func{ID: FuncMakeInterval}, signatures: []signature{on(iv, i64, i64, i64, i64, i64, i64, f64).withOptional(7)}},
+		spanOf(FuncToYears, i64), spanOf(FuncToMonths, i64), spanOf(FuncToDays, i64), spanOf(FuncToHours, i64), spanOf(FuncToMinutes, i64),
+		spanOf(FuncToSeconds, f64), spanOf(FuncToMilliseconds, f64), spanOf(FuncToMicroseconds, i64), spanOf(FuncToWeeks, i64),
+		spanOf(FuncToQuarters, i64), spanOf(FuncToDecades, i64), spanOf(FuncToCenturies, i64), spanOf(FuncToMillennia, i64),
 		{Func: Func{ID: FuncToTimestamp}, signatures: []signature{on(tz, f64), on(tz, str, str)}},
 		{Func: Func{ID: FuncToDate}, signatures: []signature{on(date, str, str)}},
 		{Func: Func{ID: FuncLastDay}, signatures: []signature{on(date, date), on(date, ts)}},

@@ -50,6 +50,26 @@ func mathFamilies() []family {
 		{Func: Func{ID: FuncSignBit}, signatures: []signature{on(boolean, f64)}},
 		{Func: Func{ID: FuncNumNulls, NullIn: true}, signatures: []signature{on(sqltype.Int32, anyType).repeating()}},
 		{Func: Func{ID: FuncNumNonNulls, NullIn: true}, signatures: []signature{on(sqltype.Int32, anyType).repeating()}},
+		{Func: Func{ID: FuncEnumFirst, NullIn: true}, signatures: []signature{by(ofEnum(1, sqltype.Varchar))}},
+		{Func: Func{ID: FuncEnumLast, NullIn: true}, signatures: []signature{by(ofEnum(1, sqltype.Varchar))}},
+		{Func: Func{ID: FuncEnumRange, NullIn: true}, aliases: []string{"enum_range_boundary"},
+			signatures: []signature{by(ofEnum(1, sqltype.ListOf(sqltype.Varchar))), by(ofEnum(2, sqltype.ListOf(sqltype.Varchar)))}},
+		{Func: Func{ID: FuncEnumCode}, signatures: []signature{by(ofEnum(1, sqltype.Int32))}},
+	}
+}
+
+// ofEnum takes n values of one ENUM.
+func ofEnum(n int, result sqltype.Type) rule {
+	return func(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
+		t := sqltype.Null
+		for _, a := range args {
+			c, ok := sqltype.CommonType(t, a)
+			if !ok {
+				return nil, sqltype.Null, false
+			}
+			t = c
+		}
+		return repeated(t, len(args)), result, len(args) == n && t.Kind == sqltype.KindEnum
 	}
 }
 

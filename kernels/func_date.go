@@ -356,13 +356,13 @@ func makeInterval(c *Call, i int) (sqltype.Span, error) {
 	if len(c.Args) > len(v) {
 		seconds := ArgAt[float64](c, len(v), i)
 		if !(math.Abs(seconds) < 1e12) {
-			return sqltype.Span{}, sqltype.Errorf(sqltype.CodeDatetimeOverflow, "interval out of range")
+			return sqltype.Span{}, errIntervalRange()
 		}
 		micros += int64(math.RoundToEven(seconds * 1e6))
 	}
 	months, days := v[0]*12+v[1], v[2]*7+v[3]
 	if months != int64(int32(months)) || days != int64(int32(days)) {
-		return sqltype.Span{}, sqltype.Errorf(sqltype.CodeDatetimeOverflow, "interval out of range")
+		return sqltype.Span{}, errIntervalRange()
 	}
 	return sqltype.Span{Months: int32(months), Days: int32(days), Micros: micros}, nil
 }
