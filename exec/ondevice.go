@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/kernels"
@@ -129,7 +130,7 @@ func (c *deviceCheck) operator(n planner.Node) error {
 		}
 		return c.setOp(keys)
 	case *planner.Window:
-		return kernels.CheckWindow()
+		return c.window(n)
 	default:
 		panic(fmt.Sprintf("exec: no check for %T", n))
 	}
@@ -181,21 +182,8 @@ func (c *deviceCheck) aggregate(n *planner.Aggregate) error {
 	if err := c.exprs(s.exprs, n.Input.Cols()); err != nil {
 		return err
 	}
-	if len(s.collects) > 0 {
-		if err := kernels.CheckCollects(); err != nil {
-			return err
-		}
-	}
-	for _, st := range s.states {
-		if err := st.agg.CheckDevice(); err != nil {
-			return err
-		}
-	}
-	for _, f := range s.finals {
-		if f.state < 0 {
-			continue
-		}
-		if err := f.final.CheckDevice(); err != nil {
+	for i := range s.collects {
+		if err := s.collects[i].collect.CheckDevice(); err != nil {
 			return err
 		}
 	}
@@ -208,6 +196,50 @@ func (c *deviceCheck) aggregate(n *planner.Aggregate) error {
 		}
 	}
 	return kernels.CheckAggregates()
+}
+
+func (c *deviceCheck) window(n *planner.Window) error {
+	exprs := slices.Clone(n.Partition)
+	for _, k := range n.Order {
+		exprs = append(exprs, k.Expr)
+	}
+	for i := range n.Funcs {
+		f := &n.Funcs[i]
+		exprs = append(append(exprs, f.Args...), list(f.Filter)...)
+		for _, b := range f.Frame.Bounds() {
+			if len(n.Order) != 1 || f.Frame.Unit != "RANGE" || b.Offset == nil {
+				continue
+			}
+			key, reach, err := rangeExprs(n.Order[0], boundKinds[b.Kind], b.Offset)
+			if err != nil {
+				return nil // whoever runs it says so
+			}
+			exprs = append(exprs, key, reach)
+		}
+		if err := c.collects(f); err != nil {
+			return err
+		}
+	}
+	if err := c.exprs(exprs, n.Input.Cols()); err != nil {
+		return err
+	}
+	return kernels.CheckWindow()
+}
+
+// collects checks a window function that keeps the rows of its frames.
+func (c *deviceCheck) collects(f *planner.WindowFunc) error {
+	_, ranks := rankOps[f.Func.ID]
+	_, picks := pickOps[f.Func.ID]
+	var s aggSpec
+	if ranks || picks && f.Filter == nil || s.add(&planner.Agg{Col: f.Col, Func: f.Func, Args: f.Args}) != nil {
+		return nil // it does not, or whoever runs it says what is wrong
+	}
+	for i := range s.collects {
+		if err := s.collects[i].collect.CheckDevice(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *deviceCheck) sort(keys []planner.SortKey, in planner.Node) error {

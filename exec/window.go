@@ -479,28 +479,25 @@ func (o *window) frame(f *planner.Frame) (*windowFrame, error) {
 		return fr, nil
 	}
 	fr.f = kernels.WindowFrame{Unit: frameUnits[f.Unit], Exclude: exclusions[f.Exclude]}
-	for i, b := range []struct {
-		to     *kernels.FrameBound
-		kind   string
-		offset planner.Expr
-	}{{&fr.f.Start, f.StartKind, f.StartOffset}, {&fr.f.End, f.EndKind, f.EndOffset}} {
-		b.to.Kind = boundKinds[b.kind]
+	for i, b := range f.Bounds() {
+		to := []*kernels.FrameBound{&fr.f.Start, &fr.f.End}[i]
+		to.Kind = boundKinds[b.Kind]
 		fr.bounds[i].value = -1
-		if b.to.Kind != kernels.BoundPreceding && b.to.Kind != kernels.BoundFollowing {
+		if to.Kind != kernels.BoundPreceding && to.Kind != kernels.BoundFollowing {
 			continue
 		}
 		if fr.f.Unit != kernels.FrameRange {
-			d, err := o.w.constant(b.offset)
+			d, err := o.w.constant(b.Offset)
 			if err != nil {
 				return nil, err
 			}
 			if d.Null || d.I < 0 {
 				return nil, badOffset()
 			}
-			b.to.Offset = d.I
+			to.Offset = d.I
 			continue
 		}
-		if err := o.rangeBound(&fr.bounds[i].key, &fr.bounds[i].value, b.to.Kind, b.offset); err != nil {
+		if err := o.rangeBound(&fr.bounds[i].key, &fr.bounds[i].value, to.Kind, b.Offset); err != nil {
 			return nil, err
 		}
 	}
@@ -520,19 +517,26 @@ func (o *window) rangeBound(key, reach *stored, kind kernels.BoundKind, offset p
 	if d, ok := value(offset, o.w.q.env.Params); ok && (d.Null || negative(d)) {
 		return badOffset()
 	}
-	by := o.n.Order[0]
+	k, to, err := rangeExprs(o.n.Order[0], kind, offset)
+	if err != nil {
+		return err
+	}
+	*key, *reach = o.store(k), o.store(to)
+	return nil
+}
+
+// rangeExprs is the order's value, and the one that a RANGE frame reaches.
+func rangeExprs(by planner.SortKey, kind kernels.BoundKind, offset planner.Expr) (key, reach planner.Expr, err error) {
 	name := "+"
 	if (kind == kernels.BoundPreceding) != by.Desc {
 		name = "-"
 	}
 	r, err := catalog.ResolveScalar(name, []sqltype.Type{reachOf(by.Expr.Type()), offset.Type()})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	args := []planner.Expr{castTo(by.Expr, r.Args[0]), castTo(offset, r.Args[1])}
-	*reach = o.store(&planner.Call{Func: r.Func, Args: args, T: r.Result})
-	*key = o.store(castTo(by.Expr, r.Result))
-	return nil
+	return castTo(by.Expr, r.Result), &planner.Call{Func: r.Func, Args: args, T: r.Result}, nil
 }
 
 // reachOf is the type in which an offset is added to a key: a wider one, since a

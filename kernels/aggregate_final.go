@@ -10,10 +10,14 @@ import (
 )
 
 // FinalOp is how a state becomes a result.
+//
+//gpu:layout
 type FinalOp uint8
 
 // The results. FinalValue is what the state says by itself: a count, a sum, a
 // minimum; the others are of AggSum, AggSumFloat, AggMoments and AggPairs.
+//
+//gpu:layout
 const (
 	FinalValue FinalOp = iota
 	FinalAvg

@@ -1,22 +1,25 @@
 package kernels
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/sqltype"
 )
 
+// aggLike is what the states of a launch are like.
+//
+//gpu:layout
+type aggLike struct{ Kind, Form uint32 }
+
 //gpu:layout
 type aggLaunch struct {
-	Src         Vec
+	Src, Second Vec
 	IDs         device.Ptr
 	State, From device.Ptr
 	Rows        device.Ptr
 	Groups      uint64
-	Form        uint32
-	Least       uint32 // 1: the best is the least
+	Like        aggLike
 }
 
 //gpu:layout
@@ -32,74 +35,107 @@ type aggFinalLaunch struct {
 	Average uint32
 	Total   uint32
 	Real    uint32 // the result is a REAL
-	_       uint32
+	Op      uint32 // of moments and pairs
 }
 
-// aggCodes is the code of the states that a GPU has: to update, and to merge.
-var aggCodes = map[AggKind][2]*device.Code{
+//gpu:layout
+type aggOwnLaunch struct {
+	IDs, State device.Ptr
+	Rows       device.Ptr // a bitmap: whose group has a string that is to be copied
+	Base, Size device.Ptr
+}
+
+// aggCodes is the code of the states, to update and to merge; see Agg.code.
+var aggCodes = [numAggs][2]*device.Code{
 	AggCount:    {codeAggCount, codeAggMergeCount},
 	AggSum:      {codeAggSum, codeAggMergeSum},
 	AggSumFloat: {codeAggFloat, codeAggMergeFloat},
+	AggProduct:  {codeAggProduct, codeAggMergeProduct},
 	AggMin:      {codeAggBest, codeAggMergeBest},
 	AggMax:      {codeAggBest, codeAggMergeBest},
 	AggFirst:    {codeAggAny, codeAggMergeAny},
+	AggBitAnd:   {codeAggBits, codeAggMergeBits},
+	AggBitOr:    {codeAggBits, codeAggMergeBits},
+	AggBitXor:   {codeAggBits, codeAggMergeBits},
+	AggMoments:  {codeAggMoments, codeAggMergeMoments},
+	AggPairs:    {codeAggPairs, codeAggMergePairs},
 }
 
-// CheckDevice reports a state that has no code for a device with memory of its
-// own: a *NotOnDeviceError, or nil. What is compared is a word there, and a
-// string is not kept beyond its batch.
-func (a Agg) CheckDevice() error {
-	if _, ok := aggCodes[a.Kind]; !ok {
-		return &NotOnDeviceError{fmt.Sprintf("aggregate state %d", a.Kind)}
-	}
+// wide reports a state of a value that an atomic does not compare.
+func (a Agg) wide() bool {
 	switch a.Kind {
 	case AggMin, AggMax:
-		if a.Phys.Width() > 8 {
-			return &NotOnDeviceError{"the least or greatest value of form " + a.Phys.String()}
-		}
+		return a.Phys >= sqltype.PhysI128
 	case AggFirst:
-		if a.Phys == sqltype.PhysStr {
-			return &NotOnDeviceError{"a string of a group"}
-		}
+		return a.Phys == sqltype.PhysStr
 	}
-	return nil
+	return false
 }
 
-// CheckDevice reports a result that has no code, likewise.
-func (f Final) CheckDevice() error {
-	if f.Op > FinalTotal {
-		return &NotOnDeviceError{fmt.Sprintf("aggregate result %d", f.Op)}
+// code is a GPU's for the state.
+func (a Agg) code() [2]*device.Code {
+	if a.wide() {
+		return [2]*device.Code{codeAggCell, codeAggMergeCell}
 	}
-	return nil
+	return aggCodes[a.Kind]
 }
 
 // aggSteps updates states, or merges them.
 func aggSteps(which int) func(device.Stream, *aggArgs, int) error {
 	return func(s device.Stream, a *aggArgs, n int) error {
-		if err := (Agg{a.Op, a.Phys}).CheckDevice(); err != nil {
-			return fmt.Errorf("%w on %s: %w", err, s.Device().Name(), device.ErrNoCode)
+		l := aggLaunch{Src: a.Src, IDs: a.IDs, State: a.State, From: a.From, Rows: a.Rows, Groups: math.MaxUint64,
+			Like: aggLike{uint32(a.Op), uint32(a.Phys)}}
+		if a.Op == AggPairs {
+			l.Second = a.Second
 		}
-		l := aggLaunch{Src: a.Src, IDs: a.IDs, State: a.State, From: a.From, Rows: a.Rows, Form: uint32(a.Phys), Groups: math.MaxUint64}
 		if a.Groups > 0 {
 			l.Groups = uint64(a.Groups)
 		}
-		if a.Op == AggMin {
-			l.Least = 1
+		c := Agg{a.Op, a.Phys}.code()[which]
+		if err := device.Launch(s, &device.Kernel[aggLaunch]{Name: c.Entry, Code: boundGrid(c)}, n, l); err != nil {
+			return err
 		}
-		c := aggCodes[a.Op][which]
-		return device.Launch(s, &device.Kernel[aggLaunch]{Name: c.Entry, Code: boundGrid(c)}, n, l)
+		if a.Heap == nil || a.Phys != sqltype.PhysStr || a.Op == AggCount {
+			return nil
+		}
+		return a.own(s, n)
 	}
+}
+
+var (
+	aggBorrowed = &device.Kernel[aggOwnLaunch]{Name: "agg_borrowed", Code: codeAggBorrowed}
+	aggOwn      = &device.Kernel[aggOwnLaunch]{Name: "agg_own", Code: codeAggOwn}
+)
+
+// own copies the strings that the launch before brought into states.
+func (a *aggArgs) own(s device.Stream, n int) error {
+	b, err := s.Device().Alloc(BitmapBytes(n) + 8)
+	if err != nil {
+		return err
+	}
+	defer b.Release()
+	l := aggOwnLaunch{IDs: a.IDs, State: a.State, Rows: b.Ptr(), Size: b.Ptr() + device.Ptr(BitmapBytes(n))}
+	if err := Zero(s, l.Size, 8); err != nil {
+		return err
+	}
+	if err := device.Launch(s, aggBorrowed, n, l); err != nil {
+		return err
+	}
+	var size [1]uint64
+	if err := s.Download(rawOf(size[:]), l.Size); err != nil || size[0] == 0 {
+		return err
+	}
+	if l.Base, err = a.Heap.Room(int(size[0])); err != nil {
+		return err
+	}
+	if err := Zero(s, l.Size, 8); err != nil {
+		return err
+	}
+	return device.Launch(s, aggOwn, n, l)
 }
 
 // finalSteps makes results.
 func finalSteps(s device.Stream, a *finalArgs, n int) error {
-	err := a.Agg.CheckDevice()
-	if err == nil {
-		err = a.Final.CheckDevice()
-	}
-	if err != nil {
-		return fmt.Errorf("%w on %s: %w", err, s.Device().Name(), device.ErrNoCode)
-	}
 	bad, err := s.Device().Alloc(8)
 	if err != nil {
 		return err
@@ -111,7 +147,7 @@ func finalSteps(s device.Stream, a *finalArgs, n int) error {
 	t := a.Final.Type
 	l := aggFinalLaunch{State: a.State, Dst: a.Dst, Bad: bad.Ptr(), Divisor: math.Pow10(a.Final.Scale), Kind: uint32(a.Agg.Kind),
 		Form: uint32(a.Agg.Phys), Width: uint32(t.Phys().Width()), Float: uint32(b2u(t.Kind.IsFloat())),
-		Average: uint32(b2u(a.Final.Op == FinalAvg)), Total: uint32(b2u(a.Final.Op == FinalTotal)), Real: uint32(b2u(t.Phys() == sqltype.PhysF32))}
+		Average: uint32(b2u(a.Final.Op == FinalAvg)), Total: uint32(b2u(a.Final.Op == FinalTotal)), Real: uint32(b2u(t.Phys() == sqltype.PhysF32)), Op: uint32(a.Final.Op)}
 	if err := device.Launch(s, aggFinalCode, n, l); err != nil {
 		return err
 	}

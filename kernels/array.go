@@ -115,7 +115,7 @@ func (h *Heap) Own(s device.Stream, v Vec, n int, scratch device.Ptr) error {
 	if size == 0 || err != nil {
 		return err
 	}
-	_, base, err := h.Grab(size)
+	base, err := h.Room(size)
 	if err != nil {
 		return err
 	}

@@ -44,9 +44,6 @@ func CheckGroups(l KeyLayout) error {
 // CheckAggregates reports what aggregates over groups lack.
 func CheckAggregates() error { return check(aggUpdate, aggMerge, aggFinal) }
 
-// CheckCollects reports what aggregates lack that keep their input.
-func CheckCollects() error { return check(collectHeads, collectFinal) }
-
 // CheckSetOps reports what is lacking to pick rows by what was seen before.
 func CheckSetOps() error { return check(countGroups, pickGroups) }
 
@@ -74,7 +71,7 @@ func CheckJoin(l KeyLayout) error {
 
 // CheckWindow reports what window functions lack.
 func CheckWindow() error {
-	return check(windowMark, windowIndex, windowEnds, windowRank, windowRun, windowTree, windowLast, windowMerge,
+	return check(windowMark, windowRank, windowRun, windowTree, windowLast, windowMerge,
 		windowFrames, windowPick, windowNumber, windowList)
 }
 

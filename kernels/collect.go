@@ -10,9 +10,13 @@ import (
 )
 
 // CollectOp is an aggregate that needs all values of a group, in order.
+//
+//gpu:layout
 type CollectOp uint8
 
 // The closed set of them.
+//
+//gpu:layout
 const (
 	CollectFirst        CollectOp = iota
 	CollectLast                   // the last value
@@ -77,6 +81,9 @@ func (c Collect) Final(s device.Stream, in Collected, groups int, dst Vec, heap 
 	if err := Zero(s, dst.Data, groups*c.out().Width()); err != nil {
 		return err
 	}
+	if in.N > 0 && !s.Device().Traits().HostBytes {
+		return c.finalDevice(s, in, groups, dst, heap)
+	}
 	var fail error
 	var at collectCursor
 	for at.From < in.N {
@@ -102,6 +109,9 @@ func (c Collect) out() sqltype.Phys {
 // Heads writes, for each group in order, the first of its rows, or the last one
 // of CollectLast, to out, and returns how many groups there are.
 func (c Collect) Heads(s device.Stream, in Collected, out device.Ptr) (int, error) {
+	if in.N > 0 && !s.Device().Traits().HostBytes {
+		return c.headsDevice(s, in, out)
+	}
 	var at collectCursor
 	for at.From < in.N {
 		a := collectArgs{Collected: in, Collect: c, Out: out, At: &at}
@@ -250,7 +260,7 @@ func (a *collectArgs) quantile(rows []uint32) ([2]uint64, bool) {
 	}
 	p := atRow[float64](a.Second.Data, int(rows[0]))
 	if !(p >= 0 && p <= 1) {
-		*a.Fail = sqltype.Errorf(sqltype.CodeOutOfRange, "percentile value %g is not between 0 and 1", p)
+		*a.Fail = badFraction(p)
 		return [2]uint64{}, false
 	}
 	if a.Op == CollectQuantileDisc {
@@ -316,7 +326,7 @@ func (a *collectArgs) datum(row int) sqltype.Datum {
 func (a *collectArgs) room() {
 	c := a.At
 	if c.size > math.MaxInt32 {
-		*a.Fail = sqltype.Errorf(sqltype.CodeOutOfRange, "the string is longer than %d bytes", math.MaxInt32)
+		*a.Fail = errLongJoin()
 		return
 	}
 	b, p, err := a.Heap.Grab(max(c.size, 1))

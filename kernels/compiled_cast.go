@@ -120,6 +120,10 @@ func (c *compiled) call(in *evalInstr) {
 	case callAbsFloat:
 		c.put(in, c.op("and.b64", v, int64(math.MaxInt64)))
 	case callYear, callMonth, callDay, callQuarter, callDayOfWeek, callDayOfYear:
+		if in.To == sqltype.PhysF64 {
+			c.none = true
+			return
+		}
 		if in.Form != sqltype.PhysI32 {
 			v = c.floorDiv(v, microsPerDay)
 		}

@@ -4,10 +4,7 @@
 // out what an instruction is costs little. Registers lie in shared memory, a
 // word of 64 bits a row; whether a value is known, and which rows a mask has,
 // are bits that a thread keeps for itself.
-#include "value.cuh"
-#include "int128.cuh"
-#include "calendar.cuh"
-#include "text.cuh"
+#include "func.cuh"
 
 #define EVAL_BLOCK 128
 #define EVAL_ROWS 2
@@ -78,6 +75,10 @@ struct Machine {
     slot(in.Dst, k) = u64(v);
     slot(in.Dst + 1, k) = u64(u128(v) >> 64);
   }
+  INLINE void put(const evalInstr &in, u32 k, const View &v) const {
+    slot(in.Dst, k) = v.Lo;
+    slot(in.Dst + 1, k) = v.Hi;
+  }
   INLINE bool known(const evalArg &x, u32 k) const { return PLAIN || bits[k].has(x.Bit); }
   INLINE bool masked(i32 mask, u32 k) const { return PLAIN || mask < 0 || bits[k].has(mask); }
   INLINE bool counts(const evalInstr &in, u32 k) const { return first + k * T < n && masked(in.Mask, k); }
@@ -125,6 +126,8 @@ struct Machine {
   INLINE void choose(const evalInstr &in);
   INLINE void cast(const evalInstr &in);
   INLINE void call(const evalInstr &in);
+  INLINE void make(const evalInstr &in);
+  INLINE void concat(const evalInstr &in);
 };
 
 template <bool PLAIN, u32 R>
@@ -216,14 +219,6 @@ INLINE void Machine<PLAIN, R>::wide(const evalInstr &in) {
     if (in.Flags & Unchecked) bad = false;
     put(in, k, r);
   });
-}
-
-template <typename V> INLINE i32 three_way(V a, V b) { return a < b ? -1 : b < a; }
-
-// order_floats puts NaN above all, and equal to itself.
-template <typename F> INLINE i32 order_floats(F a, F b) {
-  if (a != a || b != b) return three_way(a != a, b != b);
-  return three_way(a, b);
 }
 
 template <bool PLAIN, u32 R>
@@ -379,6 +374,15 @@ INLINE void Machine<PLAIN, R>::cast(const evalInstr &in) {
       case castDateTimestamp: put(in, k, u64(i64(v) * microsPerDay)); break;
       case castTimestampDate: put(in, k, u64(floor_div(i64(v), microsPerDay))); break;
       case castTimestampTime: put(in, k, u64(i64(v) - floor_div(i64(v), microsPerDay) * microsPerDay)); break;
+      case castWideFloat: put(in, k, of_f64(wide_decimal_f64(two(in.A, k), u128(in.X[1]) << 64 | in.X[0]))); break;
+      case castIntText: {
+        const bool minus = !is_unsigned(in.Form) && i64(v) < 0;
+        const u64 m = minus ? 0 - v : v;
+        Text t{{0, 0}, 0, 0};
+        if (known(in.A, k) && counts(in, k) && text_room(a.Bad + 16, a.Text, a.Room, digits_of(m, minus), t)) put_number(t, m, minus);
+        put(in, k, t.v);
+        break;
+      }
       case castSame:
         put(in, k, v);
         if (in.To >= PhysI128) slot(in.Dst + 1, k) = word(in.A, k, 1);
@@ -387,22 +391,76 @@ INLINE void Machine<PLAIN, R>::cast(const evalInstr &in) {
   });
 }
 
-// part_of is a part of a date.
-INLINE i64 part_of(u64 part, i64 day) {
+// part_of is a part of a day and of the time since it began.
+INLINE i64 part_of(u64 part, i64 day, i64 micros) {
   const Civil c = civil(day);
   switch (part) {
+    case callHour: return micros / 3600000000ll;
+    case callMinute: return micros / 60000000 % 60;
     case callYear: return c.year <= 0 ? c.year - 1 : c.year;
     case callMonth: return c.month;
     case callDay: return c.day;
     case callQuarter: return (c.month + 2) / 3;
     case callDayOfWeek: return day + 4 - floor_div(day + 4, 7) * 7;
     case callDayOfYear: return day - days_from_civil(c.year, 1, 1) + 1;
+    case callISODayOfWeek: return day + 3 - floor_div(day + 3, 7) * 7 + 1;
   }
   return 0;
 }
 
+// make computes functions whose strings need room.
+template <bool PLAIN, u32 R>
+INLINE void Machine<PLAIN, R>::make(const evalInstr &in) {
+  const u64 *list = lists + in.List;
+  each2(in, [&](u32 k, bool &) {
+    Text t{{0, 0}, 0, 0};
+    if (known(in.A, k) && known(in.B, k) && counts(in, k)) {
+      const View s = view(in.A, k);
+      const bool upper = in.Imm == callUpper;
+      const u32 size = in.Imm == callJoin ? length(s) + length(view(in.B, k)) : cased_length(s, upper, list);
+      if (text_room(a.Bad + 16, a.Text, a.Room, size, t)) {
+        if (in.Imm == callJoin) {
+          t.put(s);
+          t.put(view(in.B, k));
+        } else {
+          put_cased(t, s, upper, list);
+        }
+      }
+    }
+    put(in, k, t.v);
+  });
+}
+
+// concat leaves NULLs out.
+template <bool PLAIN, u32 R>
+INLINE void Machine<PLAIN, R>::concat(const evalInstr &in) {
+  const u64 *list = lists + in.List;
+  UNROLL for (u32 k = 0; k < R; k++) {
+    Text t{{0, 0}, 0, 0};
+    if (counts(in, k)) {
+      u32 size = 0;
+      for (i32 j = 0; j < in.Args; j++) {
+        const evalArg x{i16(list[j]), i16(list[j] >> 16)};
+        if (known(x, k)) size += length(view(x, k));
+      }
+      if (text_room(a.Bad + 16, a.Text, a.Room, size, t)) {
+        for (i32 j = 0; j < in.Args; j++) {
+          const evalArg x{i16(list[j]), i16(list[j] >> 16)};
+          if (known(x, k)) t.put(view(x, k));
+        }
+      }
+    }
+    put(in, k, t.v);
+    set(in.Bit, k, true);
+  }
+}
+
 template <bool PLAIN, u32 R>
 INLINE void Machine<PLAIN, R>::call(const evalInstr &in) {
+  switch (in.Imm) {
+    case callConcat: concat(in); return;
+    case callJoin: case callUpper: case callLower: make(in); return;
+  }
   each2(in, [&](u32 k, bool &bad) {
     if (!known(in.A, k) || !known(in.B, k) || !counts(in, k)) return;
     switch (in.Imm) {
@@ -423,10 +481,41 @@ INLINE void Machine<PLAIN, R>::call(const evalInstr &in) {
       case callLike: put(in, k, u64(like(view(in.A, k), view(in.B, k)))); break;
       case callStartsWith: put(in, k, u64(starts_with(view(in.A, k), view(in.B, k)))); break;
       case callLength: put(in, k, characters(view(in.A, k))); break;
-      case callSubstring: {
-        const View v = part_of_text(view(in.A, k), in.X[0], in.X[1]);
-        slot(in.Dst, k) = v.Lo;
-        slot(in.Dst + 1, k) = v.Hi;
+      case callSubstring: put(in, k, part_of_text(view(in.A, k), in.X[0], in.X[1])); break;
+      case callRight: put(in, k, last_of_text(view(in.A, k), one(in.B, k))); break;
+      case callTrim: put(in, k, trimmed(view(in.A, k), in.X[0])); break;
+      case callPosition: {
+        const View s = view(in.A, k);
+        const i64 i = index_of(s, view(in.B, k));
+        put(in, k, i < 0 ? 0 : 1 + characters(bytes_of(s, 0, u32(i))));
+        break;
+      }
+      case callContains: put(in, k, u64(index_of(view(in.A, k), view(in.B, k)) >= 0)); break;
+      case callEndsWith: put(in, k, u64(ends_with(view(in.A, k), view(in.B, k)))); break;
+      case callOctets: put(in, k, u64(length(view(in.A, k)))); break;
+      case callTruncTo: put(in, k, u64(floor_div(i64(one(in.A, k)), i64(in.X[0])) * i64(in.X[0]))); break;
+      case callTruncMonth: put(in, k, u64(trunc_months(floor_div(i64(one(in.A, k)), microsPerDay), i64(in.X[0])) * microsPerDay)); break;
+      case callTruncWeek: put(in, k, u64(trunc_week(floor_div(i64(one(in.A, k)), microsPerDay)) * microsPerDay)); break;
+      case callRound: {
+        if (in.Form == PhysF64) {
+          put(in, k, of_f64(round_float(as_f64(one(in.A, k)), in.X[0])));
+          break;
+        }
+        const i128 v = in.Form == PhysI128 ? two(in.A, k) : is_unsigned(in.Form) ? i128(u128(one(in.A, k))) : i128(i64(one(in.A, k)));
+        i128 r = round_decimal(v, i128(u128(in.Y[1]) << 64 | in.Y[0]), in.X[0]);
+        if (in.X[1]) {
+          const u64 *list = lists + in.List;
+          bad = !mul_128(r, i128(u128(list[3]) << 64 | list[2]), r) || !within(r, i128(u128(list[1]) << 64 | list[0]));
+        }
+        if (in.To == PhysI128) put(in, k, r);
+        else put(in, k, u64(r));
+        break;
+      }
+      case callDigits: put(in, k, of_f64(round_digits(as_f64(one(in.A, k)), as_f64(in.Y[0]), in.X[1] != 0, in.X[0]))); break;
+      case callSquareRoot: {
+        const f64 f = as_f64(one(in.A, k));
+        bad = f < 0;
+        put(in, k, of_f64(__builtin_sqrt(f)));
         break;
       }
       case callAbs: {
@@ -436,7 +525,11 @@ INLINE void Machine<PLAIN, R>::call(const evalInstr &in) {
         break;
       }
       case callAbsFloat: put(in, k, of_f64(__builtin_fabs(as_f64(one(in.A, k))))); break;
-      default: put(in, k, u64(part_of(in.Imm, in.Form == PhysI32 ? i64(one(in.A, k)) : floor_div(i64(one(in.A, k)), microsPerDay))));
+      default: {
+        const i64 v = i64(one(in.A, k)), day = in.Form == PhysI32 ? v : floor_div(v, microsPerDay);
+        const i64 part = part_of(in.Imm, day, in.Form == PhysI32 ? 0 : v - day * microsPerDay);
+        put(in, k, in.To == PhysF64 ? of_f64(f64(part)) : u64(part));
+      }
     }
   });
 }

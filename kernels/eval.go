@@ -49,7 +49,9 @@ type evalColumn struct {
 type evalLaunch struct {
 	Code, Consts, Lists device.Ptr
 	Columns             device.Ptr // inputs, then results
-	Bad                 device.Ptr // ^row of the first bad row, and of the first that needs the wide program
+	Bad                 device.Ptr // ^row of the first bad row, and of the first that needs the wide program; bytes of Text
+	Text                device.Ptr // room for the bytes of strings that are made
+	Room                uint64     // how many bytes that has
 	Scratch             device.Ptr // slots, where shared memory has no room for them; else 0
 	Status              device.Ptr
 	Instrs, Slots       uint32
@@ -71,29 +73,8 @@ const (
 	castTimestampDate        //
 	castTimestampTime        //
 	castSame                 //
-)
-
-// What a call does, in Imm.
-//
-//gpu:layout
-const (
-	callYear = iota
-	callMonth
-	callDay
-	callQuarter
-	callDayOfWeek
-	callDayOfYear
-	callAddDays // X: the range of dates
-	callSubDays
-	callDaysBetween
-	callAddInterval // X: the range of timestamps
-	callSubInterval
-	callLike
-	callStartsWith
-	callLength
-	callSubstring // X: the first character and how many
-	callAbs
-	callAbsFloat
+	castWideFloat            // X: the power of ten
+	castIntText              //
 )
 
 // NotOnDeviceError says what of a program has no code for a device with memory
@@ -122,6 +103,7 @@ type deviceProgram struct {
 	values []evalArg // where each of the program's results is
 	slots  int
 	fails  bool // an instruction may find a bad row
+	makes  bool // an instruction makes strings
 	plain  bool // without masks, and without what makes a NULL of values
 }
 
@@ -352,10 +334,6 @@ func (l *lowering) isMask(r Reg) bool {
 // refine fills in what an instruction needs beside its arguments.
 func (l *lowering) refine(in *Instr, e *evalInstr) error {
 	dst := l.p.Types[in.Dst]
-	power := func(n int) [2]uint64 {
-		v := sqltype.Pow10(n)
-		return [2]uint64{v.Lo, uint64(v.Hi)}
-	}
 	switch {
 	case in.Op <= OpShr:
 		l.fails = l.fails || in.Op == OpDiv || in.Op == OpMod || in.Op <= OpNeg && in.Flag&Unchecked == 0
@@ -364,13 +342,13 @@ func (l *lowering) refine(in *Instr, e *evalInstr) error {
 		}
 		return nil
 	case in.Op == OpDivDec:
-		e.X, e.Y = power(int(in.Imm)), power(int(dst.Precision))
+		e.X, e.Y = tenTo(int(in.Imm)), tenTo(int(dst.Precision))
 		l.fails = true
 	case in.Op == OpScale:
-		e.X = power(max(int(in.Imm), -int(in.Imm)))
+		e.X = tenTo(max(int(in.Imm), -int(in.Imm)))
 		l.fails = l.fails || in.Flag&Unchecked == 0
 	case in.Op == OpFits:
-		e.X = power(int(dst.Precision))
+		e.X = tenTo(int(dst.Precision))
 		l.fails = true
 	case in.Op == OpIn:
 		e.List = l.set(l.p.Sets[in.Imm], in.Phys)
@@ -382,6 +360,12 @@ func (l *lowering) refine(in *Instr, e *evalInstr) error {
 		return l.call(in, e)
 	}
 	return nil
+}
+
+// tenTo is a power of ten in two words.
+func tenTo(n int) [2]uint64 {
+	v := sqltype.Pow10(n)
+	return [2]uint64{v.Lo, uint64(v.Hi)}
 }
 
 // set writes a list: how many, the mask of its table, whether NULL is in it.
@@ -433,6 +417,10 @@ func (l *lowering) cast(from, to sqltype.Type, e *evalInstr) error {
 		e.Imm = castTimestampTime
 	case stamp(f) && stamp(t), f.IsString() && t == f && to.Length == 0:
 		e.Imm = castSame
+	case f == sqltype.KindDecimal && wide(from) && t == sqltype.KindFloat64:
+		e.Imm, e.X = castWideFloat, tenTo(int(from.Scale))
+	case f.IsInteger() && t == sqltype.KindVarchar && to.Length == 0:
+		e.Imm, l.makes = castIntText, true
 	case castNumberStep(from, to) == nil || !number:
 		return &NotOnDeviceError{fmt.Sprintf("a cast from %s to %s", from, to)}
 	case f == sqltype.KindDecimal && t.IsFloat():
@@ -466,104 +454,4 @@ func (l *lowering) cast(from, to sqltype.Type, e *evalInstr) error {
 		e.Imm = castInt
 	}
 	return nil
-}
-
-var deviceParts = map[sqltype.DatePart]int32{
-	sqltype.PartYear: callYear, sqltype.PartMonth: callMonth, sqltype.PartDay: callDay,
-	sqltype.PartQuarter: callQuarter, sqltype.PartDayOfWeek: callDayOfWeek, sqltype.PartDayOfYear: callDayOfYear,
-}
-
-// call chooses what a function does.
-func (l *lowering) call(in *Instr, e *evalInstr) error {
-	f := &l.p.Funcs[in.Imm]
-	kind := func(i int) sqltype.Kind {
-		if i < len(in.Args) {
-			return l.p.Types[in.Args[i]].Kind
-		}
-		return sqltype.KindNull
-	}
-	text := func(i int) (string, bool) {
-		if i >= len(in.Args) || !l.p.IsConst(in.Args[i]) {
-			return "", false
-		}
-		d := l.p.Const(in.Args[i])
-		return d.S, !d.Null && d.Type.Kind.IsString()
-	}
-	none := &NotOnDeviceError{"function " + f.Name}
-	stamp := func(k sqltype.Kind) bool { return k == sqltype.KindTimestamp || k == sqltype.KindTimestampTZ }
-	part := func(word string, value int) error {
-		p, ok := sqltype.ParseDatePart(word)
-		call, known := deviceParts[p]
-		if k := kind(value); !ok || !known || k != sqltype.KindDate && k != sqltype.KindTimestamp || l.p.Types[in.Dst].Kind != sqltype.KindInt64 {
-			return none
-		}
-		e.A, e.B, e.Imm = l.arg[in.Args[value]], evalArg{Slot: -1}, call
-		e.Form = l.p.Types[in.Args[value]].Phys()
-		return nil
-	}
-	switch name := f.Name; {
-	case name == "date_part":
-		if word, ok := text(0); ok {
-			return part(word, 1)
-		}
-		return none
-	case name == "+" && kind(0) == sqltype.KindInterval || name == "+" && kind(0) == sqltype.KindInt32 && kind(1) == sqltype.KindDate:
-		e.A, e.B = e.B, e.A
-		return l.moveDate(in, e, kind(1), kind(0), callAddDays, callAddInterval, none)
-	case name == "+":
-		return l.moveDate(in, e, kind(0), kind(1), callAddDays, callAddInterval, none)
-	case name == "-" && kind(0) == sqltype.KindDate && kind(1) == sqltype.KindDate:
-		e.Imm = callDaysBetween
-	case name == "-":
-		return l.moveDate(in, e, kind(0), kind(1), callSubDays, callSubInterval, none)
-	case name == "like" && len(in.Args) == 2:
-		if pattern, ok := text(1); !ok || slices.Contains([]byte(pattern), '\\') || kind(0) != sqltype.KindVarchar {
-			return none
-		}
-		e.Imm = callLike
-	case name == "starts_with":
-		e.Imm = callStartsWith
-	case name == "length" && kind(0) == sqltype.KindVarchar:
-		e.Imm = callLength
-	case name == "substring" && len(in.Args) == 3 && kind(0) == sqltype.KindVarchar && l.p.IsConst(in.Args[1]) && l.p.IsConst(in.Args[2]):
-		from, count := l.p.Const(in.Args[1]), l.p.Const(in.Args[2])
-		if from.Null || count.Null || from.I < 1 || count.I < 0 {
-			return none
-		}
-		e.Imm, e.X = callSubstring, [2]uint64{uint64(from.I), uint64(count.I)}
-	case name == "abs" && kind(0).IsInteger():
-		e.Imm, e.Form = callAbs, l.p.Types[in.Args[0]].Phys()
-		if e.Form > sqltype.PhysI64 {
-			return none
-		}
-	case name == "abs" && kind(0) == sqltype.KindFloat64:
-		e.Imm = callAbsFloat
-	case len(in.Args) == 1 && (kind(0) == sqltype.KindDate || stamp(kind(0))):
-		if p, ok := sqltype.ParseDatePart(name); ok && p.String() == name {
-			return part(name, 0)
-		}
-		return none
-	default:
-		return none
-	}
-	return nil
-}
-
-// moveDate is a date or timestamp and days or an interval.
-func (l *lowering) moveDate(in *Instr, e *evalInstr, a, b sqltype.Kind, days, interval int32, none error) error {
-	switch {
-	case a == sqltype.KindDate && b == sqltype.KindInt32:
-		e.Imm = days
-		e.X = [2]uint64{uint64(int64(sqltype.MinDate)), uint64(int64(sqltype.MaxDate))}
-		return nil
-	case (a == sqltype.KindTimestamp || a == sqltype.KindDate) && b == sqltype.KindInterval:
-		e.Imm, e.Form = interval, sqltype.PhysI64
-		if a == sqltype.KindDate {
-			e.Form = sqltype.PhysI32
-		}
-		lo, hi := int64(sqltype.MinTimestamp), int64(sqltype.MaxTimestamp)
-		e.X = [2]uint64{uint64(lo), uint64(hi)}
-		return nil
-	}
-	return none
 }

@@ -21,6 +21,7 @@ type deviceEval struct {
 	scratch *device.Buffer
 	results *device.Buffer // values and bitmaps
 	room    int            // rows that results has room for
+	text    *device.Buffer // the bytes of strings that were made
 	known   []bool         // by register, in this batch: it has no NULL
 
 	made      *device.Kernel[compiledLaunch] // the program as code of its own; nil: there is none
@@ -30,11 +31,14 @@ type deviceEval struct {
 	constants bool // madeArgs has them
 }
 
+// evalBad is the bytes of evalLaunch.Bad.
+const evalBad = 24
+
 // scratchBlocks is how many blocks work at a time when slots are in memory.
 const scratchBlocks = 1024
 
 func (d *deviceEval) close() {
-	for _, b := range []*device.Buffer{d.static, d.scratch, d.results} {
+	for _, b := range []*device.Buffer{d.static, d.scratch, d.results, d.text} {
 		b.Release()
 	}
 	*d = deviceEval{}
@@ -78,24 +82,54 @@ func (e *Evaluator) runDevice(s device.Stream, cols []Vec, n int) ([]Vec, error)
 // launch runs the program, and finds out whether a row was bad.
 func (e *Evaluator) launch(s device.Stream, cols []Vec, n int) error {
 	d := &e.dev
-	if d.prog.fails {
-		if err := Zero(s, d.args.Bad, 16); err != nil {
+	if d.prog.makes {
+		if err := d.reserveText(e.mem, 16*n); err != nil {
 			return err
 		}
 	}
-	if err := d.submit(e.prog, s, n); err != nil || !d.prog.fails {
+	for {
+		if d.prog.fails {
+			if err := Zero(s, d.args.Bad, evalBad); err != nil {
+				return err
+			}
+		}
+		if err := d.submit(e.prog, s, n); err != nil || !d.prog.fails {
+			return err
+		}
+		var bad [evalBad]byte
+		if err := s.Download(bad[:], d.args.Bad); err != nil {
+			return err
+		}
+		if row := binary.LittleEndian.Uint64(bad[:]); row != 0 {
+			return e.explain(s, cols, int(^row))
+		}
+		if binary.LittleEndian.Uint64(bad[8:]) != 0 {
+			return errSpill
+		}
+		made := binary.LittleEndian.Uint64(bad[16:])
+		if made <= d.args.Room {
+			return nil
+		}
+		// What the strings need is known only when they have been looked at.
+		if err := d.reserveText(e.mem, int(made)); err != nil {
+			return err
+		}
+	}
+}
+
+// reserveText sees that strings of so many bytes have room.
+func (d *deviceEval) reserveText(m device.Allocator, n int) error {
+	if uint64(n) <= d.args.Room {
+		return nil
+	}
+	d.text.Release()
+	d.text, d.args.Room = nil, 0
+	b, err := m.Alloc(align(n + n/8))
+	if err != nil {
 		return err
 	}
-	var bad [16]byte
-	if err := s.Download(bad[:], d.args.Bad); err != nil {
-		return err
-	}
-	if row := binary.LittleEndian.Uint64(bad[:]); row != 0 {
-		return e.explain(s, cols, int(^row))
-	}
-	if binary.LittleEndian.Uint64(bad[8:]) != 0 {
-		return errSpill
-	}
+	d.text = b
+	d.args.Text, d.args.Room = b.Ptr(), uint64(b.Len())
 	return nil
 }
 
@@ -200,7 +234,7 @@ func (d *deviceEval) begin(p *Program, m device.Allocator, s device.Stream) erro
 	}
 	code := rawOf(prog.code)
 	columns := (len(prog.inputs) + len(prog.outs)) * int(unsafe.Sizeof(evalColumn{}))
-	sizes := []int{len(code), 8 * len(prog.consts), 8 * len(prog.lists), columns, 16, text + 8}
+	sizes := []int{len(code), 8 * len(prog.consts), 8 * len(prog.lists), columns, evalBad, text + 8}
 	at := make([]int, len(sizes)+1)
 	for i, n := range sizes {
 		at[i+1] = align(at[i] + n)

@@ -24,13 +24,22 @@ const stringBlock = 64 << 10
 // NewHeap makes an empty heap over m.
 func NewHeap(m device.Allocator) *Heap { return &Heap{mem: m} }
 
-// Grab returns n bytes of the heap and their address.
+// Grab returns n bytes of the heap and their address; the host must see them.
 func (h *Heap) Grab(n int) ([]byte, device.Ptr, error) {
+	p, err := h.Room(n)
+	if err != nil {
+		return nil, 0, err
+	}
+	return device.View[byte](p, n), p, nil
+}
+
+// Room is the address of n bytes of the heap.
+func (h *Heap) Room(n int) (device.Ptr, error) {
 	for h.next == 0 || h.used+n > h.blocks[h.next-1].Len() {
 		if h.next == len(h.blocks) {
 			b, err := h.mem.Alloc(max(n, stringBlock))
 			if err != nil {
-				return nil, 0, err
+				return 0, err
 			}
 			h.blocks = append(h.blocks, b)
 		}
@@ -39,7 +48,7 @@ func (h *Heap) Grab(n int) ([]byte, device.Ptr, error) {
 	}
 	p := h.blocks[h.next-1].Ptr() + device.Ptr(h.used)
 	h.used += n
-	return device.View[byte](p, n), p, nil
+	return p, nil
 }
 
 // String copies s: a short one into the view, a long one to the heap.

@@ -52,6 +52,35 @@ constexpr u8 AggMoments = 10u;
 constexpr u8 AggPairs = 11u;
 constexpr u8 numAggs = 12u;
 
+typedef u8 FinalOp;
+constexpr u8 FinalValue = 0u;
+constexpr u8 FinalAvg = 1u;
+constexpr u8 FinalTotal = 2u;
+constexpr u8 FinalVarSamp = 3u;
+constexpr u8 FinalVarPop = 4u;
+constexpr u8 FinalStddevSamp = 5u;
+constexpr u8 FinalStddevPop = 6u;
+constexpr u8 FinalCovarSamp = 7u;
+constexpr u8 FinalCovarPop = 8u;
+constexpr u8 FinalCorr = 9u;
+constexpr u8 FinalRegrAvgX = 10u;
+constexpr u8 FinalRegrAvgY = 11u;
+constexpr u8 FinalRegrCount = 12u;
+constexpr u8 FinalRegrIntercept = 13u;
+constexpr u8 FinalRegrR2 = 14u;
+constexpr u8 FinalRegrSlope = 15u;
+constexpr u8 FinalRegrSXX = 16u;
+constexpr u8 FinalRegrSXY = 17u;
+constexpr u8 FinalRegrSYY = 18u;
+
+struct aggLike {
+  u32 Kind;
+  u32 Form;
+};
+static_assert(sizeof(aggLike) == 8, "size");
+static_assert(__builtin_offsetof(aggLike, Kind) == 0, "offset");
+static_assert(__builtin_offsetof(aggLike, Form) == 4, "offset");
+
 struct Vec {
   Ptr Data;
   Ptr Valid;
@@ -67,23 +96,23 @@ static_assert(__builtin_offsetof(Vec, DictLen) == 24, "offset");
 
 struct aggLaunch {
   Vec Src;
+  Vec Second;
   Ptr IDs;
   Ptr State;
   Ptr From;
   Ptr Rows;
   u64 Groups;
-  u32 Form;
-  u32 Least;
+  aggLike Like;
 };
-static_assert(sizeof(aggLaunch) == 80, "size");
+static_assert(sizeof(aggLaunch) == 112, "size");
 static_assert(__builtin_offsetof(aggLaunch, Src) == 0, "offset");
-static_assert(__builtin_offsetof(aggLaunch, IDs) == 32, "offset");
-static_assert(__builtin_offsetof(aggLaunch, State) == 40, "offset");
-static_assert(__builtin_offsetof(aggLaunch, From) == 48, "offset");
-static_assert(__builtin_offsetof(aggLaunch, Rows) == 56, "offset");
-static_assert(__builtin_offsetof(aggLaunch, Groups) == 64, "offset");
-static_assert(__builtin_offsetof(aggLaunch, Form) == 72, "offset");
-static_assert(__builtin_offsetof(aggLaunch, Least) == 76, "offset");
+static_assert(__builtin_offsetof(aggLaunch, Second) == 32, "offset");
+static_assert(__builtin_offsetof(aggLaunch, IDs) == 64, "offset");
+static_assert(__builtin_offsetof(aggLaunch, State) == 72, "offset");
+static_assert(__builtin_offsetof(aggLaunch, From) == 80, "offset");
+static_assert(__builtin_offsetof(aggLaunch, Rows) == 88, "offset");
+static_assert(__builtin_offsetof(aggLaunch, Groups) == 96, "offset");
+static_assert(__builtin_offsetof(aggLaunch, Like) == 104, "offset");
 
 struct aggFinalLaunch {
   Ptr State;
@@ -97,7 +126,7 @@ struct aggFinalLaunch {
   u32 Average;
   u32 Total;
   u32 Real;
-  u32 _1;
+  u32 Op;
 };
 static_assert(sizeof(aggFinalLaunch) == 88, "size");
 static_assert(__builtin_offsetof(aggFinalLaunch, State) == 0, "offset");
@@ -111,6 +140,21 @@ static_assert(__builtin_offsetof(aggFinalLaunch, Float) == 68, "offset");
 static_assert(__builtin_offsetof(aggFinalLaunch, Average) == 72, "offset");
 static_assert(__builtin_offsetof(aggFinalLaunch, Total) == 76, "offset");
 static_assert(__builtin_offsetof(aggFinalLaunch, Real) == 80, "offset");
+static_assert(__builtin_offsetof(aggFinalLaunch, Op) == 84, "offset");
+
+struct aggOwnLaunch {
+  Ptr IDs;
+  Ptr State;
+  Ptr Rows;
+  Ptr Base;
+  Ptr Size;
+};
+static_assert(sizeof(aggOwnLaunch) == 40, "size");
+static_assert(__builtin_offsetof(aggOwnLaunch, IDs) == 0, "offset");
+static_assert(__builtin_offsetof(aggOwnLaunch, State) == 8, "offset");
+static_assert(__builtin_offsetof(aggOwnLaunch, Rows) == 16, "offset");
+static_assert(__builtin_offsetof(aggOwnLaunch, Base) == 24, "offset");
+static_assert(__builtin_offsetof(aggOwnLaunch, Size) == 32, "offset");
 
 struct copyArgs {
   Ptr Dst;
@@ -141,6 +185,50 @@ static_assert(__builtin_offsetof(bitsArgs, Dst) == 0, "offset");
 static_assert(__builtin_offsetof(bitsArgs, Src) == 8, "offset");
 static_assert(__builtin_offsetof(bitsArgs, DstAt) == 16, "offset");
 static_assert(__builtin_offsetof(bitsArgs, SrcAt) == 24, "offset");
+
+typedef u8 CollectOp;
+constexpr u8 CollectFirst = 0u;
+constexpr u8 CollectLast = 1u;
+constexpr u8 CollectMode = 2u;
+constexpr u8 CollectQuantileCont = 3u;
+constexpr u8 CollectQuantileDisc = 4u;
+constexpr u8 CollectJoin = 5u;
+constexpr u8 CollectList = 6u;
+
+struct collectLaunch {
+  Ptr Rows;
+  Ptr IDs;
+  Vec Src;
+  Vec Second;
+  Vec Dst;
+  Ptr Bits;
+  Ptr Starts;
+  Ptr Best;
+  Ptr Places;
+  Ptr Base;
+  Ptr Bad;
+  u64 N;
+  u32 Op;
+  u32 Form;
+  u32 Width;
+  u32 _1;
+};
+static_assert(sizeof(collectLaunch) == 184, "size");
+static_assert(__builtin_offsetof(collectLaunch, Rows) == 0, "offset");
+static_assert(__builtin_offsetof(collectLaunch, IDs) == 8, "offset");
+static_assert(__builtin_offsetof(collectLaunch, Src) == 16, "offset");
+static_assert(__builtin_offsetof(collectLaunch, Second) == 48, "offset");
+static_assert(__builtin_offsetof(collectLaunch, Dst) == 80, "offset");
+static_assert(__builtin_offsetof(collectLaunch, Bits) == 112, "offset");
+static_assert(__builtin_offsetof(collectLaunch, Starts) == 120, "offset");
+static_assert(__builtin_offsetof(collectLaunch, Best) == 128, "offset");
+static_assert(__builtin_offsetof(collectLaunch, Places) == 136, "offset");
+static_assert(__builtin_offsetof(collectLaunch, Base) == 144, "offset");
+static_assert(__builtin_offsetof(collectLaunch, Bad) == 152, "offset");
+static_assert(__builtin_offsetof(collectLaunch, N) == 160, "offset");
+static_assert(__builtin_offsetof(collectLaunch, Op) == 168, "offset");
+static_assert(__builtin_offsetof(collectLaunch, Form) == 172, "offset");
+static_assert(__builtin_offsetof(collectLaunch, Width) == 176, "offset");
 
 struct evalArg {
   i16 Slot;
@@ -201,6 +289,8 @@ struct evalLaunch {
   Ptr Lists;
   Ptr Columns;
   Ptr Bad;
+  Ptr Text;
+  u64 Room;
   Ptr Scratch;
   Ptr Status;
   u32 Instrs;
@@ -208,18 +298,20 @@ struct evalLaunch {
   u32 Inputs;
   u32 Outs;
 };
-static_assert(sizeof(evalLaunch) == 72, "size");
+static_assert(sizeof(evalLaunch) == 88, "size");
 static_assert(__builtin_offsetof(evalLaunch, Code) == 0, "offset");
 static_assert(__builtin_offsetof(evalLaunch, Consts) == 8, "offset");
 static_assert(__builtin_offsetof(evalLaunch, Lists) == 16, "offset");
 static_assert(__builtin_offsetof(evalLaunch, Columns) == 24, "offset");
 static_assert(__builtin_offsetof(evalLaunch, Bad) == 32, "offset");
-static_assert(__builtin_offsetof(evalLaunch, Scratch) == 40, "offset");
-static_assert(__builtin_offsetof(evalLaunch, Status) == 48, "offset");
-static_assert(__builtin_offsetof(evalLaunch, Instrs) == 56, "offset");
-static_assert(__builtin_offsetof(evalLaunch, Slots) == 60, "offset");
-static_assert(__builtin_offsetof(evalLaunch, Inputs) == 64, "offset");
-static_assert(__builtin_offsetof(evalLaunch, Outs) == 68, "offset");
+static_assert(__builtin_offsetof(evalLaunch, Text) == 40, "offset");
+static_assert(__builtin_offsetof(evalLaunch, Room) == 48, "offset");
+static_assert(__builtin_offsetof(evalLaunch, Scratch) == 56, "offset");
+static_assert(__builtin_offsetof(evalLaunch, Status) == 64, "offset");
+static_assert(__builtin_offsetof(evalLaunch, Instrs) == 72, "offset");
+static_assert(__builtin_offsetof(evalLaunch, Slots) == 76, "offset");
+static_assert(__builtin_offsetof(evalLaunch, Inputs) == 80, "offset");
+static_assert(__builtin_offsetof(evalLaunch, Outs) == 84, "offset");
 constexpr u64 castInt = 0ull;
 constexpr u64 castIntFloat = 1ull;
 constexpr u64 castFloatInt = 2ull;
@@ -231,6 +323,8 @@ constexpr u64 castDateTimestamp = 7ull;
 constexpr u64 castTimestampDate = 8ull;
 constexpr u64 castTimestampTime = 9ull;
 constexpr u64 castSame = 10ull;
+constexpr u64 castWideFloat = 11ull;
+constexpr u64 castIntText = 12ull;
 constexpr u64 callYear = 0ull;
 constexpr u64 callMonth = 1ull;
 constexpr u64 callDay = 2ull;
@@ -248,6 +342,25 @@ constexpr u64 callLength = 13ull;
 constexpr u64 callSubstring = 14ull;
 constexpr u64 callAbs = 15ull;
 constexpr u64 callAbsFloat = 16ull;
+constexpr u64 callHour = 17ull;
+constexpr u64 callMinute = 18ull;
+constexpr u64 callISODayOfWeek = 19ull;
+constexpr u64 callTruncTo = 20ull;
+constexpr u64 callTruncMonth = 21ull;
+constexpr u64 callTruncWeek = 22ull;
+constexpr u64 callJoin = 23ull;
+constexpr u64 callConcat = 24ull;
+constexpr u64 callUpper = 25ull;
+constexpr u64 callLower = 26ull;
+constexpr u64 callTrim = 27ull;
+constexpr u64 callRight = 28ull;
+constexpr u64 callPosition = 29ull;
+constexpr u64 callContains = 30ull;
+constexpr u64 callEndsWith = 31ull;
+constexpr u64 callOctets = 32ull;
+constexpr u64 callRound = 33ull;
+constexpr u64 callDigits = 34ull;
+constexpr u64 callSquareRoot = 35ull;
 
 typedef u8 Flag;
 constexpr u8 Unchecked = 1u;
@@ -725,6 +838,27 @@ static_assert(__builtin_offsetof(sequenceArgs, Out) == 0, "offset");
 static_assert(__builtin_offsetof(sequenceArgs, First) == 8, "offset");
 static_assert(__builtin_offsetof(sequenceArgs, Step) == 16, "offset");
 
+typedef u32 PickMode;
+constexpr u32 PickFresh = 0u;
+constexpr u32 PickTake = 1u;
+constexpr u32 PickLeave = 2u;
+
+struct pickArgs {
+  Ptr IDs;
+  Ptr Counts;
+  Ptr Out;
+  Ptr Count;
+  u32 Mode;
+  u32 Most;
+};
+static_assert(sizeof(pickArgs) == 40, "size");
+static_assert(__builtin_offsetof(pickArgs, IDs) == 0, "offset");
+static_assert(__builtin_offsetof(pickArgs, Counts) == 8, "offset");
+static_assert(__builtin_offsetof(pickArgs, Out) == 16, "offset");
+static_assert(__builtin_offsetof(pickArgs, Count) == 24, "offset");
+static_assert(__builtin_offsetof(pickArgs, Mode) == 32, "offset");
+static_assert(__builtin_offsetof(pickArgs, Most) == 36, "offset");
+
 typedef u32 sortPart;
 constexpr u32 partLength = 4294967295u;
 constexpr u32 partNull = 4294967294u;
@@ -958,3 +1092,199 @@ static_assert(sizeof(View) == 16, "size");
 static_assert(__builtin_offsetof(View, Lo) == 0, "offset");
 static_assert(__builtin_offsetof(View, Hi) == 8, "offset");
 constexpr u64 InlineLen = 12ull;
+
+struct WindowIndex {
+  Ptr Rows;
+  Ptr Start;
+  Ptr End;
+  Ptr Group;
+  Ptr Groups;
+};
+static_assert(sizeof(WindowIndex) == 40, "size");
+static_assert(__builtin_offsetof(WindowIndex, Rows) == 0, "offset");
+static_assert(__builtin_offsetof(WindowIndex, Start) == 8, "offset");
+static_assert(__builtin_offsetof(WindowIndex, End) == 16, "offset");
+static_assert(__builtin_offsetof(WindowIndex, Group) == 24, "offset");
+static_assert(__builtin_offsetof(WindowIndex, Groups) == 32, "offset");
+constexpr u64 markPeer = 0ull;
+constexpr u64 markGroup = 1ull;
+constexpr u64 markPartition = 2ull;
+
+typedef u8 RankOp;
+constexpr u8 RankRowNumber = 0u;
+constexpr u8 RankRank = 1u;
+constexpr u8 RankDense = 2u;
+constexpr u8 RankPercent = 3u;
+constexpr u8 RankCumeDist = 4u;
+constexpr u8 RankNtile = 5u;
+
+typedef u8 FrameUnit;
+constexpr u8 FrameRows = 0u;
+constexpr u8 FrameGroups = 1u;
+constexpr u8 FrameRange = 2u;
+
+typedef u8 BoundKind;
+constexpr u8 BoundFirst = 0u;
+constexpr u8 BoundPreceding = 1u;
+constexpr u8 BoundCurrent = 2u;
+constexpr u8 BoundFollowing = 3u;
+constexpr u8 BoundLast = 4u;
+
+typedef u8 FrameExclude;
+constexpr u8 ExcludeNone = 0u;
+constexpr u8 ExcludeRow = 1u;
+constexpr u8 ExcludeGroup = 2u;
+constexpr u8 ExcludeTies = 3u;
+
+typedef u8 PickOp;
+constexpr u8 PickLag = 0u;
+constexpr u8 PickLead = 1u;
+constexpr u8 PickFirst = 2u;
+constexpr u8 PickLast = 3u;
+constexpr u8 PickNth = 4u;
+
+struct windowMarkLaunch {
+  WindowIndex X;
+  Ptr Columns;
+  u64 From;
+  u32 Parts;
+  u32 Keys;
+};
+static_assert(sizeof(windowMarkLaunch) == 64, "size");
+static_assert(__builtin_offsetof(windowMarkLaunch, X) == 0, "offset");
+static_assert(__builtin_offsetof(windowMarkLaunch, Columns) == 40, "offset");
+static_assert(__builtin_offsetof(windowMarkLaunch, From) == 48, "offset");
+static_assert(__builtin_offsetof(windowMarkLaunch, Parts) == 56, "offset");
+static_assert(__builtin_offsetof(windowMarkLaunch, Keys) == 60, "offset");
+
+struct windowIndexLaunch {
+  WindowIndex X;
+  Ptr Counts;
+  Ptr Parts;
+};
+static_assert(sizeof(windowIndexLaunch) == 56, "size");
+static_assert(__builtin_offsetof(windowIndexLaunch, X) == 0, "offset");
+static_assert(__builtin_offsetof(windowIndexLaunch, Counts) == 40, "offset");
+static_assert(__builtin_offsetof(windowIndexLaunch, Parts) == 48, "offset");
+
+struct windowRankLaunch {
+  WindowIndex X;
+  Vec Arg;
+  Vec Dst;
+  Ptr Bad;
+  u64 At;
+  u32 Op;
+  u32 _1;
+};
+static_assert(sizeof(windowRankLaunch) == 128, "size");
+static_assert(__builtin_offsetof(windowRankLaunch, X) == 0, "offset");
+static_assert(__builtin_offsetof(windowRankLaunch, Arg) == 40, "offset");
+static_assert(__builtin_offsetof(windowRankLaunch, Dst) == 72, "offset");
+static_assert(__builtin_offsetof(windowRankLaunch, Bad) == 104, "offset");
+static_assert(__builtin_offsetof(windowRankLaunch, At) == 112, "offset");
+static_assert(__builtin_offsetof(windowRankLaunch, Op) == 120, "offset");
+
+struct windowBound {
+  Vec Value;
+  Vec Key;
+  i64 Offset;
+  u32 Kind;
+  u32 Form;
+  u32 Desc;
+  u32 NullsFirst;
+};
+static_assert(sizeof(windowBound) == 88, "size");
+static_assert(__builtin_offsetof(windowBound, Value) == 0, "offset");
+static_assert(__builtin_offsetof(windowBound, Key) == 32, "offset");
+static_assert(__builtin_offsetof(windowBound, Offset) == 64, "offset");
+static_assert(__builtin_offsetof(windowBound, Kind) == 72, "offset");
+static_assert(__builtin_offsetof(windowBound, Form) == 76, "offset");
+static_assert(__builtin_offsetof(windowBound, Desc) == 80, "offset");
+static_assert(__builtin_offsetof(windowBound, NullsFirst) == 84, "offset");
+
+struct windowFrameLaunch {
+  WindowIndex X;
+  windowBound Start;
+  windowBound End;
+  Ptr Out;
+  u64 At;
+  u32 Unit;
+  u32 Exclude;
+};
+static_assert(sizeof(windowFrameLaunch) == 240, "size");
+static_assert(__builtin_offsetof(windowFrameLaunch, X) == 0, "offset");
+static_assert(__builtin_offsetof(windowFrameLaunch, Start) == 40, "offset");
+static_assert(__builtin_offsetof(windowFrameLaunch, End) == 128, "offset");
+static_assert(__builtin_offsetof(windowFrameLaunch, Out) == 216, "offset");
+static_assert(__builtin_offsetof(windowFrameLaunch, At) == 224, "offset");
+static_assert(__builtin_offsetof(windowFrameLaunch, Unit) == 232, "offset");
+static_assert(__builtin_offsetof(windowFrameLaunch, Exclude) == 236, "offset");
+
+struct windowPickLaunch {
+  WindowIndex X;
+  Vec Src;
+  Vec Offset;
+  Vec Default;
+  Vec Dst;
+  Ptr Frames;
+  Ptr Bad;
+  u64 At;
+  u32 Form;
+  u32 Width;
+  u32 Op;
+  u32 SkipNulls;
+};
+static_assert(sizeof(windowPickLaunch) == 208, "size");
+static_assert(__builtin_offsetof(windowPickLaunch, X) == 0, "offset");
+static_assert(__builtin_offsetof(windowPickLaunch, Src) == 40, "offset");
+static_assert(__builtin_offsetof(windowPickLaunch, Offset) == 72, "offset");
+static_assert(__builtin_offsetof(windowPickLaunch, Default) == 104, "offset");
+static_assert(__builtin_offsetof(windowPickLaunch, Dst) == 136, "offset");
+static_assert(__builtin_offsetof(windowPickLaunch, Frames) == 168, "offset");
+static_assert(__builtin_offsetof(windowPickLaunch, Bad) == 176, "offset");
+static_assert(__builtin_offsetof(windowPickLaunch, At) == 184, "offset");
+static_assert(__builtin_offsetof(windowPickLaunch, Form) == 192, "offset");
+static_assert(__builtin_offsetof(windowPickLaunch, Width) == 196, "offset");
+static_assert(__builtin_offsetof(windowPickLaunch, Op) == 200, "offset");
+static_assert(__builtin_offsetof(windowPickLaunch, SkipNulls) == 204, "offset");
+
+struct windowAggLaunch {
+  WindowIndex X;
+  Ptr State;
+  Ptr Frames;
+  Ptr Out;
+  Ptr Tiles;
+  u64 From;
+  u64 N;
+  aggLike Like;
+  u32 Words;
+  u32 _1;
+};
+static_assert(sizeof(windowAggLaunch) == 104, "size");
+static_assert(__builtin_offsetof(windowAggLaunch, X) == 0, "offset");
+static_assert(__builtin_offsetof(windowAggLaunch, State) == 40, "offset");
+static_assert(__builtin_offsetof(windowAggLaunch, Frames) == 48, "offset");
+static_assert(__builtin_offsetof(windowAggLaunch, Out) == 56, "offset");
+static_assert(__builtin_offsetof(windowAggLaunch, Tiles) == 64, "offset");
+static_assert(__builtin_offsetof(windowAggLaunch, From) == 72, "offset");
+static_assert(__builtin_offsetof(windowAggLaunch, N) == 80, "offset");
+static_assert(__builtin_offsetof(windowAggLaunch, Like) == 88, "offset");
+static_assert(__builtin_offsetof(windowAggLaunch, Words) == 96, "offset");
+
+struct windowListLaunch {
+  WindowIndex X;
+  Ptr Frames;
+  Ptr IDs;
+  Ptr List;
+  Ptr ListIDs;
+  Ptr Count;
+  Ptr Places;
+};
+static_assert(sizeof(windowListLaunch) == 88, "size");
+static_assert(__builtin_offsetof(windowListLaunch, X) == 0, "offset");
+static_assert(__builtin_offsetof(windowListLaunch, Frames) == 40, "offset");
+static_assert(__builtin_offsetof(windowListLaunch, IDs) == 48, "offset");
+static_assert(__builtin_offsetof(windowListLaunch, List) == 56, "offset");
+static_assert(__builtin_offsetof(windowListLaunch, ListIDs) == 64, "offset");
+static_assert(__builtin_offsetof(windowListLaunch, Count) == 72, "offset");
+static_assert(__builtin_offsetof(windowListLaunch, Places) == 80, "offset");

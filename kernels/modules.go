@@ -27,6 +27,26 @@ var (
 	codeAggFinal      = &device.Code{Module: moduleAggregate, Entry: "agg_final", Block: 256, Items: 1024}       // aggFinalLaunch
 )
 
+//go:embed aggregate_rare.ptx
+var ptxAggregateRare string
+
+var (
+	moduleAggregateRare = &device.Module{Name: "aggregate_rare", PTX: ptxAggregateRare}
+
+	codeAggProduct      = &device.Code{Module: moduleAggregateRare, Entry: "agg_product", Block: 256, Items: 1024}       // aggLaunch
+	codeAggMergeProduct = &device.Code{Module: moduleAggregateRare, Entry: "agg_merge_product", Block: 256, Items: 1024} // aggLaunch
+	codeAggBits         = &device.Code{Module: moduleAggregateRare, Entry: "agg_bits", Block: 256, Items: 1024}          // aggLaunch
+	codeAggMergeBits    = &device.Code{Module: moduleAggregateRare, Entry: "agg_merge_bits", Block: 256, Items: 1024}    // aggLaunch
+	codeAggCell         = &device.Code{Module: moduleAggregateRare, Entry: "agg_cell", Block: 256, Items: 1024}          // aggLaunch
+	codeAggMergeCell    = &device.Code{Module: moduleAggregateRare, Entry: "agg_merge_cell", Block: 256, Items: 1024}    // aggLaunch
+	codeAggMoments      = &device.Code{Module: moduleAggregateRare, Entry: "agg_moments", Block: 256, Items: 1024}       // aggLaunch
+	codeAggMergeMoments = &device.Code{Module: moduleAggregateRare, Entry: "agg_merge_moments", Block: 256, Items: 1024} // aggLaunch
+	codeAggPairs        = &device.Code{Module: moduleAggregateRare, Entry: "agg_pairs", Block: 256, Items: 1024}         // aggLaunch
+	codeAggMergePairs   = &device.Code{Module: moduleAggregateRare, Entry: "agg_merge_pairs", Block: 256, Items: 1024}   // aggLaunch
+	codeAggBorrowed     = &device.Code{Module: moduleAggregateRare, Entry: "agg_borrowed", Block: 256, Items: 256}       // aggOwnLaunch
+	codeAggOwn          = &device.Code{Module: moduleAggregateRare, Entry: "agg_own", Block: 256, Items: 256}            // aggOwnLaunch
+)
+
 //go:embed array.ptx
 var ptxArray string
 
@@ -47,6 +67,21 @@ var (
 	moduleBits = &device.Module{Name: "bits", PTX: ptxBits}
 
 	codeCopyBits = &device.Code{Module: moduleBits, Entry: "copy_bits", Block: 256, Items: 65536} // bitsArgs
+)
+
+//go:embed collect.ptx
+var ptxCollect string
+
+var (
+	moduleCollect = &device.Module{Name: "collect", PTX: ptxCollect}
+
+	codeCollectHeads = &device.Code{Module: moduleCollect, Entry: "collect_heads", Block: 256, Items: 1024} // collectLaunch
+	codeCollectRuns  = &device.Code{Module: moduleCollect, Entry: "collect_runs", Block: 256, Items: 1024}  // collectLaunch
+	codeCollectBest  = &device.Code{Module: moduleCollect, Entry: "collect_best", Block: 256, Items: 1024}  // collectLaunch
+	codeCollectPick  = &device.Code{Module: moduleCollect, Entry: "collect_pick", Block: 256, Items: 256}   // collectLaunch
+	codeCollectSizes = &device.Code{Module: moduleCollect, Entry: "collect_sizes", Block: 256, Items: 1024} // collectLaunch
+	codeCollectJoin  = &device.Code{Module: moduleCollect, Entry: "collect_join", Block: 256, Items: 256}   // collectLaunch
+	codeCollectViews = &device.Code{Module: moduleCollect, Entry: "collect_views", Block: 256, Items: 256}  // collectLaunch
 )
 
 //go:embed eval.ptx
@@ -280,6 +315,19 @@ var (
 	codeSequence = &device.Code{Module: moduleSequence, Entry: "sequence", Block: 256, Items: 2048} // sequenceArgs
 )
 
+//go:embed setop.ptx
+var ptxSetop string
+
+var (
+	moduleSetop = &device.Module{Name: "setop", PTX: ptxSetop}
+
+	codeCountGroups = &device.Code{Module: moduleSetop, Entry: "count_groups", Block: 256, Items: 2048} // pickArgs
+	codePickFirst   = &device.Code{Module: moduleSetop, Entry: "pick_first", Block: 256, Items: 2048}   // pickArgs
+	codePickFresh   = &device.Code{Module: moduleSetop, Entry: "pick_fresh", Block: 256, Items: 2048}   // pickArgs
+	codePickDone    = &device.Code{Module: moduleSetop, Entry: "pick_done", Block: 256, Items: 2048}    // pickArgs
+	codePickCounted = &device.Code{Module: moduleSetop, Entry: "pick_counted", Block: 256, Items: 2048} // pickArgs
+)
+
 //go:embed sort.ptx
 var ptxSort string
 
@@ -345,4 +393,51 @@ var (
 	codeTreeWords8     = &device.Code{Module: moduleTreeWrite, Entry: "tree_words_8", Block: 256, Items: 1024}     // TreeKeys
 	codeTreeRows32     = &device.Code{Module: moduleTreeWrite, Entry: "tree_rows32", Block: 256, Items: 1024}      // TreeKeys
 	codeTreeMerge      = &device.Code{Module: moduleTreeWrite, Entry: "tree_merge", Block: 256, Items: 256}        // TreeKeys
+)
+
+//go:embed window.ptx
+var ptxWindow string
+
+var (
+	moduleWindow = &device.Module{Name: "window", PTX: ptxWindow}
+
+	codeWindowMark   = &device.Code{Module: moduleWindow, Entry: "window_mark", Block: 256, Items: 256}    // windowMarkLaunch
+	codeWindowCount  = &device.Code{Module: moduleWindow, Entry: "window_count", Block: 256, Items: 1024}  // windowIndexLaunch
+	codeWindowGroups = &device.Code{Module: moduleWindow, Entry: "window_groups", Block: 256, Items: 1024} // windowIndexLaunch
+	codeWindowBounds = &device.Code{Module: moduleWindow, Entry: "window_bounds", Block: 256, Items: 1024} // windowIndexLaunch
+	codeWindowRank   = &device.Code{Module: moduleWindow, Entry: "window_rank", Block: 256, Items: 1024}   // windowRankLaunch
+	codeWindowFrames = &device.Code{Module: moduleWindow, Entry: "window_frames", Block: 256, Items: 256}  // windowFrameLaunch
+	codeWindowPick   = &device.Code{Module: moduleWindow, Entry: "window_pick", Block: 256, Items: 1024}   // windowPickLaunch
+	codeWindowDiffer = &device.Code{Module: moduleWindow, Entry: "window_differ", Block: 256, Items: 1024} // windowListLaunch
+	codeWindowSizes  = &device.Code{Module: moduleWindow, Entry: "window_sizes", Block: 256, Items: 1024}  // windowListLaunch
+	codeWindowList   = &device.Code{Module: moduleWindow, Entry: "window_list", Block: 256, Items: 8}      // windowListLaunch
+)
+
+//go:embed window_aggregate.ptx
+var ptxWindowAggregate string
+
+var (
+	moduleWindowAggregate = &device.Module{Name: "window_aggregate", PTX: ptxWindowAggregate}
+
+	codeWindowTiles1   = &device.Code{Module: moduleWindowAggregate, Entry: "window_tiles_1", Block: 256, Items: 256}          // windowAggLaunch
+	codeWindowCarries1 = &device.Code{Module: moduleWindowAggregate, Entry: "window_carries_1", Block: 256, Items: 1073741824} // windowAggLaunch
+	codeWindowCarried1 = &device.Code{Module: moduleWindowAggregate, Entry: "window_carried_1", Block: 256, Items: 256}        // windowAggLaunch
+	codeWindowTree1    = &device.Code{Module: moduleWindowAggregate, Entry: "window_tree_1", Block: 256, Items: 256}           // windowAggLaunch
+	codeWindowMerge1   = &device.Code{Module: moduleWindowAggregate, Entry: "window_merge_1", Block: 256, Items: 256}          // windowAggLaunch
+	codeWindowTiles2   = &device.Code{Module: moduleWindowAggregate, Entry: "window_tiles_2", Block: 256, Items: 256}          // windowAggLaunch
+	codeWindowCarries2 = &device.Code{Module: moduleWindowAggregate, Entry: "window_carries_2", Block: 256, Items: 1073741824} // windowAggLaunch
+	codeWindowCarried2 = &device.Code{Module: moduleWindowAggregate, Entry: "window_carried_2", Block: 256, Items: 256}        // windowAggLaunch
+	codeWindowTree2    = &device.Code{Module: moduleWindowAggregate, Entry: "window_tree_2", Block: 256, Items: 256}           // windowAggLaunch
+	codeWindowMerge2   = &device.Code{Module: moduleWindowAggregate, Entry: "window_merge_2", Block: 256, Items: 256}          // windowAggLaunch
+	codeWindowTiles3   = &device.Code{Module: moduleWindowAggregate, Entry: "window_tiles_3", Block: 256, Items: 256}          // windowAggLaunch
+	codeWindowCarries3 = &device.Code{Module: moduleWindowAggregate, Entry: "window_carries_3", Block: 256, Items: 1073741824} // windowAggLaunch
+	codeWindowCarried3 = &device.Code{Module: moduleWindowAggregate, Entry: "window_carried_3", Block: 256, Items: 256}        // windowAggLaunch
+	codeWindowTree3    = &device.Code{Module: moduleWindowAggregate, Entry: "window_tree_3", Block: 256, Items: 256}           // windowAggLaunch
+	codeWindowMerge3   = &device.Code{Module: moduleWindowAggregate, Entry: "window_merge_3", Block: 256, Items: 256}          // windowAggLaunch
+	codeWindowTiles6   = &device.Code{Module: moduleWindowAggregate, Entry: "window_tiles_6", Block: 256, Items: 256}          // windowAggLaunch
+	codeWindowCarries6 = &device.Code{Module: moduleWindowAggregate, Entry: "window_carries_6", Block: 256, Items: 1073741824} // windowAggLaunch
+	codeWindowCarried6 = &device.Code{Module: moduleWindowAggregate, Entry: "window_carried_6", Block: 256, Items: 256}        // windowAggLaunch
+	codeWindowTree6    = &device.Code{Module: moduleWindowAggregate, Entry: "window_tree_6", Block: 256, Items: 256}           // windowAggLaunch
+	codeWindowMerge6   = &device.Code{Module: moduleWindowAggregate, Entry: "window_merge_6", Block: 256, Items: 256}          // windowAggLaunch
+	codeWindowLast     = &device.Code{Module: moduleWindowAggregate, Entry: "window_last", Block: 256, Items: 1024}            // windowAggLaunch
 )

@@ -8,6 +8,8 @@ import (
 
 // PickMode says which rows Pick takes, by the count of their group, and what
 // becomes of the count.
+//
+//gpu:layout
 type PickMode uint32
 
 // The modes. With counts that begin at 0:
@@ -15,12 +17,18 @@ type PickMode uint32
 //	PickFresh  the first row of each group           count 0; becomes 1
 //	PickTake   as many rows as were counted          count > 0; less 1
 //	PickLeave  the rows that are more than counted   count 0; else less 1
+//
+// PickFresh takes a group's first row. Which rows of a group the others take is
+// left to the device: rows of a group are equal there.
+//
+//gpu:layout
 const (
 	PickFresh PickMode = iota
 	PickTake
 	PickLeave
 )
 
+//gpu:layout
 type pickArgs struct {
 	IDs, Counts, Out, Count device.Ptr
 	Mode                    PickMode
@@ -28,7 +36,7 @@ type pickArgs struct {
 }
 
 var (
-	countGroups = &device.Kernel[pickArgs]{Name: "count_groups", Host: func(a *pickArgs, lo, hi int) {
+	countGroups = &device.Kernel[pickArgs]{Name: "count_groups", Code: codeCountGroups, Host: func(a *pickArgs, lo, hi int) {
 		counts := device.View[uint32](a.Counts, maxRows)
 		for _, g := range device.View[uint32](a.IDs, hi) {
 			if counts[g] < a.Most {
@@ -36,7 +44,12 @@ var (
 			}
 		}
 	}}
-	pickGroups = &device.Kernel[pickArgs]{Name: "pick_groups", Host: pickHost}
+	pickGroups = &device.Kernel[pickArgs]{Name: "pick_groups", Steps: pickSteps, Host: pickHost}
+
+	pickFirst   = &device.Kernel[pickArgs]{Name: "pick_first", Code: codePickFirst}
+	pickFresh   = &device.Kernel[pickArgs]{Name: "pick_fresh", Code: codePickFresh}
+	pickDone    = &device.Kernel[pickArgs]{Name: "pick_done", Code: codePickDone}
+	pickCounted = &device.Kernel[pickArgs]{Name: "pick_counted", Code: codePickCounted}
 )
 
 // CountGroups adds 1 to the count of each of n rows' group, up to most.
@@ -59,6 +72,28 @@ func Pick(s device.Stream, ids device.Ptr, n int, counts device.Ptr, mode PickMo
 		return 0, err
 	}
 	return int(binary.LittleEndian.Uint64(c[:])), nil
+}
+
+// pickSteps makes a bitmap of the rows, and then their numbers. A group's first
+// row is found by a mark in its count, which is settled at the end.
+func pickSteps(s device.Stream, a *pickArgs, n int) error {
+	b, err := s.Device().Alloc(BitmapBytes(n))
+	if err != nil {
+		return err
+	}
+	defer b.Release()
+	l := *a
+	l.Out = b.Ptr()
+	steps := []*device.Kernel[pickArgs]{pickCounted}
+	if a.Mode == PickFresh {
+		steps = []*device.Kernel[pickArgs]{pickFirst, pickFresh, pickDone}
+	}
+	for _, k := range steps {
+		if err := device.Launch(s, k, n, l); err != nil {
+			return err
+		}
+	}
+	return device.Launch(s, selectBits, n, selectArgs{Mask: l.Out, Out: a.Out, State: a.Out + device.Ptr(selectState(n)), Count: a.Count})
 }
 
 // pickHost goes through the rows in order, in one piece.

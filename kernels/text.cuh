@@ -37,6 +37,20 @@ INLINE bool equal_views(const View &a, const View &b) {
   return a.Hi == b.Hi || (length(a) > InlineLen && compare_views(a, b) == 0);
 }
 
+// compare_words orders two values of a form, none NULL, as value_at gives them.
+CALLED i32 compare_words(u64 a_lo, u64 a_hi, u64 b_lo, u64 b_hi, u32 form) {
+  switch (form) {
+    case PhysStr: return compare_views(View{a_lo, a_hi}, View{b_lo, b_hi});
+    case PhysF32: return order_floats(as_f32(a_lo), as_f32(b_lo));
+    case PhysF64: return order_floats(as_f64(a_lo), as_f64(b_lo));
+    case PhysU64: return three_way(a_lo, b_lo);
+    case PhysI128: return three_way(i128(u128(a_hi) << 64 | a_lo), i128(u128(b_hi) << 64 | b_lo));
+    case PhysSpan:
+      return three_way(span_total(Span{i32(a_lo), i32(a_lo >> 32), i64(a_hi)}), span_total(Span{i32(b_lo), i32(b_lo >> 32), i64(b_hi)}));
+  }
+  return three_way(i64(a_lo), i64(b_lo));
+}
+
 CALLED bool starts_with(const View &s, const View &with) {
   const u32 n = length(with);
   if (length(s) < n) return false;
@@ -83,28 +97,4 @@ CALLED bool like(const View &s, const View &pattern) {
   }
   while (j < m && byte(pattern, j) == '%') j++;
   return j == m;
-}
-
-// part_of_text is count characters from character first on, the first being 1.
-CALLED View part_of_text(const View &s, u64 first, u64 count) {
-  const u32 n = length(s);
-  u32 from = 0;
-  u64 seen = 1;
-  for (; from < n && seen < first; seen++) {
-    from++;
-    while (from < n && follows(byte(s, from))) from++;
-  }
-  u32 to = from;
-  for (seen = 0; to < n && seen < count; seen++) {
-    to++;
-    while (to < n && follows(byte(s, to))) to++;
-  }
-  View v{to - from, 0};
-  for (u32 i = 0; i < (to - from > InlineLen ? 4 : to - from); i++) {
-    const u64 b = byte(s, from + i);
-    if (i < 4) v.Lo |= b << (32 + 8 * i);
-    else v.Hi |= b << (8 * (i - 4));
-  }
-  if (to - from > InlineLen) v.Hi = s.Hi + from;
-  return v;
 }

@@ -85,3 +85,11 @@ INLINE u64 value_at(const Vec &v, u64 i, u32 form, u64 &hi) {
   hi = p.v[1];
   return p.v[0];
 }
+
+template <typename V> INLINE i32 three_way(V a, V b) { return a < b ? -1 : b < a; }
+
+// order_floats puts NaN above all, and equal to itself.
+template <typename F> INLINE i32 order_floats(F a, F b) {
+  if (a != a || b != b) return three_way(a != a, b != b);
+  return three_way(a, b);
+}

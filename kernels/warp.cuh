@@ -121,6 +121,7 @@ template <typename T> INLINE T atomic_min(T *p, Same<T> v) { return __scoped_ato
 template <typename T> INLINE T atomic_max(T *p, Same<T> v) { return __scoped_atomic_fetch_max(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); }
 template <typename T> INLINE T atomic_or(T *p, Same<T> v) { return __scoped_atomic_fetch_or(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); }
 template <typename T> INLINE T atomic_and(T *p, Same<T> v) { return __scoped_atomic_fetch_and(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); }
+template <typename T> INLINE T atomic_xor(T *p, Same<T> v) { return __scoped_atomic_fetch_xor(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); }
 template <typename T> INLINE T atomic_swap(T *p, Same<T> v) { return __scoped_atomic_exchange_n(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); }
 INLINE f64 atomic_add(f64 *p, f64 v) { return __nvvm_atom_add_gen_d(p, v); }
 // atomic_cas writes v where it finds old.

@@ -17,6 +17,8 @@ import (
 //	End     [position]  where it ends (exclusive)
 //	Group   [position]  the number of its group of peers, over all partitions
 //	Groups  [group]     where the group begins; one more for the end
+//
+//gpu:layout
 type WindowIndex struct {
 	Rows, Start, End, Group, Groups device.Ptr
 }
@@ -32,12 +34,14 @@ type windowBoundsArgs struct {
 }
 
 var (
-	windowMark  = &device.Kernel[windowBoundsArgs]{Name: "window_mark", Host: windowMarkHost, Split: 1 << 14}
+	windowMark  = &device.Kernel[windowBoundsArgs]{Name: "window_mark", Steps: windowMarkSteps, Host: windowMarkHost, Split: 1 << 14}
 	windowIndex = &device.Kernel[windowBoundsArgs]{Name: "window_index", Host: windowIndexHost}
 	windowEnds  = &device.Kernel[windowBoundsArgs]{Name: "window_ends", Host: windowEndsHost}
 )
 
-// What WindowMark notes for a position, in Group.
+// What Mark notes for a position, in Group.
+//
+//gpu:layout
 const (
 	markPeer = iota
 	markGroup
@@ -67,6 +71,9 @@ func (x WindowIndex) LastStart(s device.Stream, n int) (int, error) {
 
 // Index makes the other arrays of n positions that are marked.
 func (x WindowIndex) Index(s device.Stream, n int) error {
+	if !s.Device().Traits().HostBytes {
+		return x.indexDevice(s, n)
+	}
 	err := Pieces(s, n, func(lo, hi int) error {
 		return device.Launch(s, windowIndex, hi-lo, windowBoundsArgs{WindowIndex: x, From: int64(lo)})
 	})
@@ -134,9 +141,13 @@ func windowEndsHost(a *windowBoundsArgs, _, n int) {
 }
 
 // RankOp is a window function of a row's place alone.
+//
+//gpu:layout
 type RankOp uint8
 
 // The functions of the place.
+//
+//gpu:layout
 const (
 	RankRowNumber RankOp = iota
 	RankRank
@@ -155,7 +166,7 @@ type windowRankArgs struct {
 	Fail *error
 }
 
-var windowRank = &device.Kernel[windowRankArgs]{Name: "window_rank", Host: windowRankHost}
+var windowRank = &device.Kernel[windowRankArgs]{Name: "window_rank", Steps: windowRankSteps, Host: windowRankHost}
 
 // Rank writes op for the n positions from at to dst: BIGINT, DOUBLE of
 // RankPercent and RankCumeDist, or INTEGER of RankNtile. arg is the number of buckets of RankNtile, by
@@ -215,7 +226,7 @@ func (a *windowRankArgs) ntile(k int, offset, size int64, from int) bool {
 	}
 	buckets := atRow[int64](a.Arg.Data, row)
 	if buckets <= 0 {
-		*a.Fail = sqltype.Errorf(sqltype.CodeInvalidParameter, "argument of ntile must be greater than zero")
+		*a.Fail = badNtile()
 		return false
 	}
 	*valid |= 1 << (k & 63)
@@ -228,6 +239,10 @@ func (a *windowRankArgs) ntile(k int, offset, size int64, from int) bool {
 	}
 	device.View[int32](a.Dst.Data, k+1)[k] = int32(bucket + 1)
 	return true
+}
+
+func badNtile() error {
+	return sqltype.Errorf(sqltype.CodeInvalidParameter, "argument of ntile must be greater than zero")
 }
 
 var numbers = &device.Kernel[addArgs]{Name: "numbers", Code: codeNumbers, Host: func(a *addArgs, lo, hi int) {

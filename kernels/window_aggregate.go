@@ -24,10 +24,10 @@ type windowAggArgs struct {
 }
 
 var (
-	windowRun   = &device.Kernel[windowAggArgs]{Name: "window_run", Host: windowRunHost}
-	windowTree  = &device.Kernel[windowAggArgs]{Name: "window_tree", Host: windowTreeHost}
-	windowLast  = &device.Kernel[windowAggArgs]{Name: "window_last", Host: windowLastHost, Split: 1 << 13}
-	windowMerge = &device.Kernel[windowAggArgs]{Name: "window_merge", Host: windowMergeHost, Split: 1 << 12}
+	windowRun   = &device.Kernel[windowAggArgs]{Name: "window_run", Steps: windowRunSteps, Host: windowRunHost}
+	windowTree  = &device.Kernel[windowAggArgs]{Name: "window_tree", Steps: windowTreeSteps, Host: windowTreeHost}
+	windowLast  = &device.Kernel[windowAggArgs]{Name: "window_last", Steps: windowAggSteps(func(Agg) *device.Code { return codeWindowLast }), Host: windowLastHost, Split: 1 << 13}
+	windowMerge = &device.Kernel[windowAggArgs]{Name: "window_merge", Steps: windowAggSteps(windowMergeCode), Host: windowMergeHost, Split: 1 << 12}
 )
 
 // Run makes running states of the states of n positions from from, after
@@ -72,10 +72,17 @@ func windowRunHost(a *windowAggArgs, lo, n int) {
 	m := newMerger(a.Agg, nil)
 	start := device.View[uint32](a.Start, int(a.From)+n)
 	for i := int(a.From); i < int(a.From)+n; i++ {
-		if int(start[i]) != i {
-			p := a.State + device.Ptr(i)*m.size
-			m.merge(p, p-m.size)
+		if int(start[i]) == i {
+			continue
 		}
+		p := a.State + device.Ptr(i)*m.size
+		if a.Agg.Kind == AggFirst { // which is not that of the later position
+			if c := device.View[cell](p-m.size, 2); c[0].seen != 0 {
+				c[1] = c[0]
+			}
+			continue
+		}
+		m.merge(p, p-m.size)
 	}
 }
 

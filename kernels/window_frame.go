@@ -9,9 +9,13 @@ import (
 )
 
 // FrameUnit is what a frame's offsets count.
+//
+//gpu:layout
 type FrameUnit uint8
 
 // The units: positions, groups of peers, or the order's value.
+//
+//gpu:layout
 const (
 	FrameRows FrameUnit = iota
 	FrameGroups
@@ -19,9 +23,13 @@ const (
 )
 
 // BoundKind is the kind of one end of a frame.
+//
+//gpu:layout
 type BoundKind uint8
 
 // The bounds, from the partition's begin to its end.
+//
+//gpu:layout
 const (
 	BoundFirst BoundKind = iota
 	BoundPreceding
@@ -40,9 +48,13 @@ type FrameBound struct {
 }
 
 // FrameExclude is what a frame leaves out around the current row.
+//
+//gpu:layout
 type FrameExclude uint8
 
 // The exclusions.
+//
+//gpu:layout
 const (
 	ExcludeNone FrameExclude = iota
 	ExcludeRow
@@ -76,7 +88,7 @@ type windowFrameArgs struct {
 	Out   device.Ptr
 }
 
-var windowFrames = &device.Kernel[windowFrameArgs]{Name: "window_frames", Host: windowFramesHost, Split: 1 << 13}
+var windowFrames = &device.Kernel[windowFrameArgs]{Name: "window_frames", Steps: windowFrameSteps, Host: windowFramesHost, Split: 1 << 13}
 
 // Frames writes the frames of n positions from at to out, for Pick and the
 // aggregates.
@@ -194,9 +206,13 @@ func (f span) cut(o span) span {
 }
 
 // PickOp is a window function that gives the argument of another row.
+//
+//gpu:layout
 type PickOp uint8
 
 // The functions that pick a row.
+//
+//gpu:layout
 const (
 	PickLag PickOp = iota
 	PickLead
@@ -224,7 +240,7 @@ type windowPickArgs struct {
 	Fail   *error
 }
 
-var windowPick = &device.Kernel[windowPickArgs]{Name: "window_pick", Host: windowPickHost}
+var windowPick = &device.Kernel[windowPickArgs]{Name: "window_pick", Steps: windowPickSteps, Host: windowPickHost}
 
 // Pick writes p for n positions from at to dst, which has a bitmap. Strings
 // view the bytes of the source. frames are of PickFirst, PickLast and PickNth.
@@ -336,7 +352,7 @@ func (a *windowPickArgs) framed(i int, f *frameSpans) uint32 {
 			return Missing
 		}
 		if nth <= 0 {
-			*a.Fail = sqltype.Errorf(sqltype.CodeInvalidParameter, "argument of nth_value must be greater than zero")
+			*a.Fail = badNth()
 			return Missing
 		}
 	}
@@ -348,6 +364,10 @@ func (a *windowPickArgs) framed(i int, f *frameSpans) uint32 {
 		}
 	}
 	return Missing
+}
+
+func badNth() error {
+	return sqltype.Errorf(sqltype.CodeInvalidParameter, "argument of nth_value must be greater than zero")
 }
 
 // framedPassing is framed when NULLs do not count.

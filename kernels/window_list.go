@@ -12,8 +12,8 @@ type windowListArgs struct {
 }
 
 var (
-	windowNumber = &device.Kernel[windowListArgs]{Name: "window_number", Host: windowNumberHost}
-	windowList   = &device.Kernel[windowListArgs]{Name: "window_list", Host: windowListHost}
+	windowNumber = &device.Kernel[windowListArgs]{Name: "window_number", Steps: windowNumberSteps, Host: windowNumberHost}
+	windowList   = &device.Kernel[windowListArgs]{Name: "window_list", Steps: windowListSteps, Host: windowListHost}
 )
 
 // NumberFrames gives n frames numbers, the same one to neighbours that are

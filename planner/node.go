@@ -284,6 +284,17 @@ type Frame struct {
 	Exclude                string
 }
 
+// FrameBound is one end of a Frame.
+type FrameBound struct {
+	Kind   string
+	Offset Expr
+}
+
+// Bounds is where frames start and end.
+func (f *Frame) Bounds() [2]FrameBound {
+	return [2]FrameBound{{f.StartKind, f.StartOffset}, {f.EndKind, f.EndOffset}}
+}
+
 // Window computes Funcs over partitions of its input.
 type Window struct {
 	Input     Node

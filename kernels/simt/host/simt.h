@@ -51,13 +51,16 @@ void *shared(const void *key, size_t bytes);
 // dynamic is the shared memory that the launch asked for.
 void *dynamic();
 
+// exchange takes a value to another lane, 16 bytes at a meeting.
 template <typename T>
 T exchange(const char *word, site s, T v, unsigned from, bool valid) {
-  static_assert(sizeof(T) <= 16, "a lane gives at most 16 bytes");
-  u32 w[4] = {};
-  memcpy(w, &v, sizeof(T));
-  const u32 *all = meet(word, s, w, 4);
-  if (valid) memcpy(&v, all + from * 4, sizeof(T));
+  for (size_t at = 0; at < sizeof(T); at += 16) {
+    const size_t bytes = sizeof(T) - at < 16 ? sizeof(T) - at : 16;
+    u32 w[4] = {};
+    memcpy(w, (const char *)&v + at, bytes);
+    const u32 *all = meet(word, s, w, 4);
+    if (valid) memcpy((char *)&v + at, all + from * 4, bytes);
+  }
   return v;
 }
 
@@ -127,6 +130,7 @@ template <typename T> WORD T atomic_min(T *p, Same<T> v) { simt::turn(); T o = *
 template <typename T> WORD T atomic_max(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o < v ? v : o; return o; }
 template <typename T> WORD T atomic_or(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o | v; return o; }
 template <typename T> WORD T atomic_and(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o & v; return o; }
+template <typename T> WORD T atomic_xor(T *p, Same<T> v) { simt::turn(); T o = *p; *p = o ^ v; return o; }
 template <typename T> WORD T atomic_swap(T *p, Same<T> v) { simt::turn(); T o = *p; *p = v; return o; }
 template <typename T> WORD T atomic_cas(T *p, Same<T> old, Same<T> v) { simt::turn(); T o = *p; if (o == old) *p = v; return o; }
 
