@@ -15,11 +15,11 @@ import (
 // csv times queries over a CSV file and the load of a table from one, with the
 // types that are guessed and with those of the table.
 func (c *config) csv(ctx context.Context) error {
-	paths, err := tpchSuite().parquet(c.scale)
+	paths, err := tpchSuite(1).parquet(c.scale)
 	if err != nil {
 		return err
 	}
-	path, err := csvData(ctx, paths["lineitem"])
+	path, err := csvData(ctx, paths["lineitem"][0])
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	_ "github.com/duckdb/duckdb-go/v2"
+	"golang.org/x/sync/errgroup"
 	_ "modernc.org/sqlite"
 
 	_ "github.com/gpusql/gpusql/driver"
@@ -31,7 +32,7 @@ type engine struct {
 	// dialect rewrites a query of the suite where the engine needs it.
 	dialect func(string) string
 	// load makes a table of a Parquet file.
-	load func(ctx context.Context, db *sql.DB, t table, path string) error
+	load func(ctx context.Context, db *sql.DB, t table, paths []string) error
 }
 
 func engines() map[string]*engine {
@@ -46,23 +47,28 @@ func engines() map[string]*engine {
 	}
 }
 
-func loadByCopy(ctx context.Context, db *sql.DB, t table, path string) error {
+func loadByCopy(ctx context.Context, db *sql.DB, t table, paths []string) error {
 	if _, err := db.ExecContext(ctx, t.create); err != nil {
 		return err
 	}
-	_, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s SELECT * FROM '%s'", t.name, path))
-	return err
+	for _, path := range paths {
+		if _, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s SELECT * FROM '%s'", t.name, path)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// loadByView reads the file again for every query.
-func loadByView(ctx context.Context, db *sql.DB, t table, path string) error {
-	_, err := db.ExecContext(ctx, fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM '%s'", t.name, path))
+// loadByView reads the files again for every query.
+func loadByView(ctx context.Context, db *sql.DB, t table, paths []string) error {
+	all := fmt.Sprintf("SELECT * FROM '%s'", strings.Join(paths, "' UNION ALL SELECT * FROM '"))
+	_, err := db.ExecContext(ctx, fmt.Sprintf("CREATE VIEW %s AS %s", t.name, all))
 	return err
 }
 
 // loadByRows inserts row by row; SQLite has a primary key, or its joins would
 // not finish.
-func loadByRows(ctx context.Context, db *sql.DB, t table, path string) error {
+func loadByRows(ctx context.Context, db *sql.DB, t table, paths []string) error {
 	if _, err := db.ExecContext(ctx, strings.ReplaceAll(t.keyed, "DECIMAL(15,2)", "REAL")); err != nil {
 		return err
 	}
@@ -76,20 +82,22 @@ func loadByRows(ctx context.Context, db *sql.DB, t table, path string) error {
 	if err != nil {
 		return err
 	}
-	err = readParquet(ctx, path, func(rec arrow.RecordBatch) error {
-		row := make([]any, fields)
-		for i := range int(rec.NumRows()) {
-			for j, col := range rec.Columns() {
-				row[j] = goValue(col, i)
+	for _, path := range paths {
+		err = readParquet(ctx, path, func(rec arrow.RecordBatch) error {
+			row := make([]any, fields)
+			for i := range int(rec.NumRows()) {
+				for j, col := range rec.Columns() {
+					row[j] = goValue(col, i)
+				}
+				if _, err := stmt.ExecContext(ctx, row...); err != nil {
+					return err
+				}
 			}
-			if _, err := stmt.ExecContext(ctx, row...); err != nil {
-				return err
-			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	return tx.Commit()
 }
@@ -223,17 +231,19 @@ func sorted(rows [][]string) [][]string {
 	return out
 }
 
-// parquet writes the tables of a scale under data/, once, and gives their paths.
-func (s *suite) parquet(scale float64) (map[string]string, error) {
+// parquet writes the tables of a scale under data/, once, and gives their files.
+func (s *suite) parquet(scale float64) (map[string][]string, error) {
 	dir := filepath.Join("data", fmt.Sprintf("%s%g", s.data, scale))
-	paths := map[string]string{}
-	done := filepath.Join(dir, "done")
+	paths := map[string][]string{}
+	done := filepath.Join(dir, fmt.Sprintf("done-%d", s.parts))
 	for _, t := range s.tables {
-		path, err := filepath.Abs(filepath.Join(dir, t.name+".parquet"))
-		if err != nil {
-			return nil, err
+		for part := range s.parts {
+			path, err := filepath.Abs(filepath.Join(dir, fmt.Sprintf("%s-%d-of-%d.parquet", t.name, part+1, s.parts)))
+			if err != nil {
+				return nil, err
+			}
+			paths[t.name] = append(paths[t.name], path)
 		}
-		paths[t.name] = path
 	}
 	if _, err := os.Stat(done); err == nil {
 		return paths, nil
@@ -241,27 +251,38 @@ func (s *suite) parquet(scale float64) (map[string]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
+	var all errgroup.Group
+	for part := range s.parts {
+		all.Go(func() error { return s.part(scale, part, paths) })
+	}
+	if err := all.Wait(); err != nil {
+		return nil, err
+	}
+	return paths, os.WriteFile(done, nil, 0o644)
+}
+
+// part writes one part of the tables.
+func (s *suite) part(scale float64, part int, paths map[string][]string) error {
 	writers := map[string]*pqarrow.FileWriter{}
 	for _, t := range s.tables {
-		f, err := os.Create(paths[t.name])
+		f, err := os.Create(paths[t.name][part])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if writers[t.name], err = pqarrow.NewFileWriter(t.schema, f, nil, pqarrow.DefaultWriterProps()); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := s.generate(scale, func(t string, rec arrow.RecordBatch) error {
-		return writers[t].Write(rec)
-	}); err != nil {
-		return nil, err
+	err := s.generate(scale, part, s.parts, func(t string, rec arrow.RecordBatch) error { return writers[t].Write(rec) })
+	if err != nil {
+		return err
 	}
 	for _, w := range writers {
 		if err := w.Close(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return paths, os.WriteFile(done, nil, 0o644)
+	return nil
 }
 
 func readParquet(ctx context.Context, path string, f func(arrow.RecordBatch) error) error {

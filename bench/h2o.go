@@ -18,10 +18,10 @@ func groupBySuite() *suite {
 		[2]string{"id4", "INTEGER"}, [2]string{"id5", "INTEGER"}, [2]string{"id6", "INTEGER"},
 		[2]string{"v1", "INTEGER"}, [2]string{"v2", "INTEGER"}, [2]string{"v3", "DOUBLE"})
 	const few = 100
-	return &suite{queries: "h2o/groupby.sql", data: "groupby", ask: create, tables: []table{t}, generate: func(rows float64, to func(string, arrow.RecordBatch) error) error {
+	return &suite{queries: "h2o/groupby.sql", data: "groupby", ask: create, tables: []table{t}, parts: 1, generate: func(rows float64, _, _ int, to func(string, arrow.RecordBatch) error) error {
 		n := int64(rows)
 		many := max(n/few, 1)
-		return fill(t, n, to, func(i int64, b *array.RecordBuilder) {
+		return fill(t, 0, n, to, func(i int64, b *array.RecordBuilder) {
 			d := draws{uint64(i)}
 			for j, v := range []any{fmt.Sprintf("id%03d", 1+d.below(few)), fmt.Sprintf("id%03d", 1+d.below(few)),
 				fmt.Sprintf("id%010d", 1+d.below(many)), 1 + d.below(few), 1 + d.below(few), 1 + d.below(many),
@@ -52,7 +52,7 @@ func joinSuite() *suite {
 		return tableOf(name, append(columns, [2]string{value, "DOUBLE"})...)
 	}
 	tables := []table{side("x", "v1", 3), side("small", "v2", 1), side("medium", "v2", 2), side("big", "v2", 3)}
-	return &suite{texts: joinQueries, data: "join", ask: create, tables: tables, generate: func(rows float64, to func(string, arrow.RecordBatch) error) error {
+	return &suite{texts: joinQueries, data: "join", ask: create, tables: tables, parts: 1, generate: func(rows float64, _, _ int, to func(string, arrow.RecordBatch) error) error {
 		n := int64(rows)
 		sizes := [3]int64{max(n/1e6, 1), max(n/1e3, 1), n}
 		for at, t := range tables {
@@ -60,7 +60,7 @@ func joinSuite() *suite {
 			if at > 0 {
 				levels, count = at, sizes[at-1]
 			}
-			if err := fill(t, count, to, func(i int64, b *array.RecordBuilder) {
+			if err := fill(t, 0, count, to, func(i int64, b *array.RecordBuilder) {
 				d := draws{uint64(i) | uint64(at)<<40}
 				for l := range levels {
 					key := d.below(sizes[l])

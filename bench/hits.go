@@ -3,6 +3,7 @@ package main
 import (
 	_ "embed"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -197,9 +198,10 @@ func hitsSuite() *suite {
 		columns[i] = [2]string{c.name, c.typ}
 	}
 	t := tableOf("hits", columns...)
-	return &suite{texts: hitsQueries, data: "hits", ask: query, tables: []table{t}, generate: func(rows float64, to func(string, arrow.RecordBatch) error) error {
+	return &suite{texts: hitsQueries, data: "hits", ask: query, tables: []table{t}, parts: runtime.GOMAXPROCS(0), generate: func(rows float64, part, parts int, to func(string, arrow.RecordBatch) error) error {
 		n := int64(rows)
-		return fill(t, n, to, func(i int64, b *array.RecordBuilder) {
+		first, end := n*int64(part)/int64(parts), n*int64(part+1)/int64(parts)
+		return fill(t, first, end, to, func(i int64, b *array.RecordBuilder) {
 			h := newHit(i, n)
 			for j, c := range hitsColumns {
 				if c.text != nil {
@@ -212,13 +214,13 @@ func hitsSuite() *suite {
 	}}
 }
 
-// fill makes the n rows of a table, in records of a few.
-func fill(t table, n int64, to func(string, arrow.RecordBatch) error, row func(i int64, b *array.RecordBuilder)) error {
+// fill makes rows first to end of a table, in records of a few.
+func fill(t table, first, end int64, to func(string, arrow.RecordBatch) error, row func(i int64, b *array.RecordBuilder)) error {
 	const some = 100_000
 	b := array.NewRecordBuilder(memory.DefaultAllocator, t.schema)
 	defer b.Release()
-	for lo := int64(0); lo < n; lo += some {
-		for i := lo; i < min(lo+some, n); i++ {
+	for lo := first; lo < end; lo += some {
+		for i := lo; i < min(lo+some, end); i++ {
 			row(i, b)
 		}
 		rec := b.NewRecordBatch()

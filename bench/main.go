@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string) error {
 	fmt.Printf("%s/%s, %d cores, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	switch args[0] {
 	case "tpch":
-		return c.suite(ctx, tpchSuite(), c.scale)
+		return c.suite(ctx, tpchSuite(runtime.GOMAXPROCS(0)), c.scale)
 	case "tpcds":
 		return c.suite(ctx, tpcdsSuite(), c.scale)
 	case "hits":

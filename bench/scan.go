@@ -12,7 +12,7 @@ import (
 
 // scan times queries that read a Parquet file whole, one column and all of them.
 func (c *config) scan(ctx context.Context) error {
-	paths, err := tpchSuite().parquet(c.scale)
+	paths, err := tpchSuite(1).parquet(c.scale)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (c *config) scan(ctx context.Context) error {
 		if len(c.only) > 0 && !slices.Contains(c.only, strconv.Itoa(i+1)) {
 			continue
 		}
-		times, err := c.compare(ctx, dbs, fmt.Sprintf(q.text, paths["lineitem"]), query, profile)
+		times, err := c.compare(ctx, dbs, fmt.Sprintf(q.text, paths["lineitem"][0]), query, profile)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}

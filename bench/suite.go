@@ -36,13 +36,15 @@ type suite struct {
 	texts    string // the queries themselves, where they are ours
 	data     string // what the names of its folders of files begin with
 	tables   []table
-	generate func(scale float64, to func(table string, rec arrow.RecordBatch) error) error
+	parts    int // that are generated at the same time, each into files of its own
+	generate func(scale float64, part, parts int, to func(table string, rec arrow.RecordBatch) error) error
 	ask      func(ctx context.Context, db *sql.DB, text string) (*answer, error)
 }
 
-func tpchSuite() *suite {
-	s := &suite{queries: "tpch/queries", data: "sf", ask: query, generate: func(scale float64, to func(string, arrow.RecordBatch) error) error {
-		return tpch.Generate(scale, tpch.Compact, func(t *tpch.Table, rec arrow.RecordBatch) error { return to(t.Name, rec) })
+// tpchSuite has its tables in so many files each.
+func tpchSuite(parts int) *suite {
+	s := &suite{queries: "tpch/queries", data: "sf", ask: query, parts: parts, generate: func(scale float64, part, parts int, to func(string, arrow.RecordBatch) error) error {
+		return tpch.GeneratePart(scale, tpch.Compact, int64(part), int64(parts), func(t *tpch.Table, rec arrow.RecordBatch) error { return to(t.Name, rec) })
 	}}
 	for _, t := range tpch.Tables {
 		s.tables = append(s.tables, table{t.Name, t.Schema(), t.CreateSQL(tpch.WithoutKeys), t.CreateSQL(tpch.WithKeys)})
@@ -51,7 +53,7 @@ func tpchSuite() *suite {
 }
 
 func tpcdsSuite() *suite {
-	s := &suite{queries: "tpcds/queries", more: filepath.Join("..", "tests", "tpcds", "queries"), data: "tpcds-sf", ask: query, generate: func(scale float64, to func(string, arrow.RecordBatch) error) error {
+	s := &suite{queries: "tpcds/queries", more: filepath.Join("..", "tests", "tpcds", "queries"), data: "tpcds-sf", ask: query, parts: 1, generate: func(scale float64, _, _ int, to func(string, arrow.RecordBatch) error) error {
 		return tpcds.Generate(scale, func(t *tpcds.Table, rec arrow.RecordBatch) error { return to(t.Name, rec) })
 	}}
 	for _, t := range tpcds.Tables {
@@ -190,7 +192,7 @@ func (c *config) suite(ctx context.Context, s *suite, scale float64) error {
 }
 
 // open makes a database of an engine, and loads the tables.
-func (e *engine) open(ctx context.Context, s *suite, paths map[string]string) (*sql.DB, error) {
+func (e *engine) open(ctx context.Context, s *suite, paths map[string][]string) (*sql.DB, error) {
 	db, err := sql.Open(e.driver, e.dsn)
 	if err != nil {
 		return nil, err

@@ -63,10 +63,17 @@ const recordRows = 100_000
 // order, a table and then the one made along with it interleaved. The record
 // is released when sink returns.
 func Generate(scale float64, e Edition, sink func(*Table, arrow.RecordBatch) error) error {
+	return GeneratePart(scale, e, 0, 1, sink)
+}
+
+// GeneratePart is Generate of one of so many parts, the first being 0: neighbouring rows
+// of each table. Parts may be made at the same time.
+func GeneratePart(scale float64, e Edition, part, parts int64, sink func(*Table, arrow.RecordBatch) error) error {
 	m := newMaker(scale, e)
 	for _, t := range Tables {
 		if t.parent == nil {
-			if err := m.generate(t, scale, sink); err != nil {
+			n := t.count(scale)
+			if err := m.generate(t, n*part/parts, n*(part+1)/parts, sink); err != nil {
 				return fmt.Errorf("tpch: %s: %w", t.Name, err)
 			}
 		}
@@ -74,7 +81,12 @@ func Generate(scale float64, e Edition, sink func(*Table, arrow.RecordBatch) err
 	return nil
 }
 
-func (m *maker) generate(t *Table, scale float64, sink func(*Table, arrow.RecordBatch) error) error {
+// generate makes the rows of a table behind the first from ones, up to row to.
+func (m *maker) generate(t *Table, from, to int64, sink func(*Table, arrow.RecordBatch) error) error {
+	streams := m.streamsOf(t)
+	for _, s := range streams {
+		s.skip(from * s.boundary)
+	}
 	outer := newBuilder(t)
 	defer outer.b.Release()
 	builders := []*builder{outer}
@@ -101,7 +113,7 @@ func (m *maker) generate(t *Table, scale float64, sink func(*Table, arrow.Record
 		}
 		return nil
 	}
-	for i := int64(1); i <= t.count(scale); i++ {
+	for i := from + 1; i <= to; i++ {
 		switch t {
 		case Region:
 			m.region(i, outer)
@@ -117,6 +129,9 @@ func (m *maker) generate(t *Table, scale float64, sink func(*Table, arrow.Record
 			m.order(i, outer, inner)
 		default:
 			panic("tpch: no maker for " + t.Name)
+		}
+		for _, s := range streams {
+			s.endRow()
 		}
 		if err := flush(recordRows); err != nil {
 			return err

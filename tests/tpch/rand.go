@@ -24,14 +24,20 @@ func (s *stream) draw(width float64) int64 {
 
 // endRow takes the draws that the row left over.
 func (s *stream) endRow() {
+	s.skip(s.boundary - s.used)
+	s.used = 0
+}
+
+// skip takes n draws.
+func (s *stream) skip(n int64) {
 	mult, z := int64(multiplier), s.seed
-	for n := s.boundary - s.used; n > 0; n /= 2 {
+	for ; n > 0; n /= 2 {
 		if n%2 == 1 {
 			z = mult * z % modulus
 		}
 		mult = mult * mult % modulus
 	}
-	s.seed, s.used = z, 0
+	s.seed = z
 }
 
 func newStream(seed, boundary int64) stream { return stream{seed: seed, boundary: boundary} }

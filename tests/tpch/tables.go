@@ -120,6 +120,31 @@ func newMaker(scale float64, e Edition) *maker {
 	return m
 }
 
+// streamsOf are those that rows of a table, and of the one made along with it, draw
+// from.
+func (m *maker) streamsOf(t *Table) []*stream {
+	switch t {
+	case Region:
+		return []*stream{&m.rComment}
+	case Nation:
+		return []*stream{&m.nComment}
+	case Supplier:
+		return []*stream{&m.sNation, &m.sAddress, &m.sPhone, &m.sBalance, &m.sComment,
+			&m.sPress, &m.sPressKind, &m.sPressNoise, &m.sPressOffset}
+	case Customer:
+		return []*stream{&m.cNation, &m.cAddress, &m.cPhone, &m.cBalance, &m.cSegment, &m.cComment}
+	case Part:
+		return []*stream{&m.pMfgr, &m.pBrand, &m.pType, &m.pSize, &m.pContainer, &m.pComment, &m.pName,
+			&m.psQty, &m.psCost, &m.psComment}
+	case Orders:
+		return []*stream{&m.oSupp, &m.oClerk, &m.oComment, &m.oDate, &m.oPriority, &m.oCust, &m.oLines,
+			&m.lQty, &m.lDiscount, &m.lTax, &m.lInstruct, &m.lMode, &m.lPart, &m.lSupp, &m.lShip, &m.lCommit,
+			&m.lReceipt, &m.lFlag, &m.lComment}
+	default:
+		panic("tpch: no streams for " + t.Name)
+	}
+}
+
 // count is how many rows the table has, or its parent has.
 func (t *Table) count(scale float64) int64 {
 	if !t.scaled {
@@ -132,7 +157,6 @@ func (m *maker) region(i int64, r row) {
 	r.int(i - 1)
 	r.string(regions[i-1])
 	r.string(m.comment(72, &m.rComment))
-	m.rComment.endRow()
 }
 
 func (m *maker) nation(i int64, r row) {
@@ -140,7 +164,6 @@ func (m *maker) nation(i int64, r row) {
 	r.string(nations[i-1].name)
 	r.int(nations[i-1].region)
 	r.string(m.comment(72, &m.nComment))
-	m.nComment.endRow()
 }
 
 // phone is a telephone number of a nation.
@@ -158,10 +181,6 @@ func (m *maker) supplier(i int64, r row) {
 	r.string(phone(nation, &m.sPhone))
 	r.int(m.sBalance.between(-99999, 999999))
 	r.string(m.press([]byte(m.comment(63, &m.sComment))))
-	for _, s := range []*stream{&m.sNation, &m.sAddress, &m.sPhone, &m.sBalance, &m.sComment,
-		&m.sPress, &m.sPressKind, &m.sPressNoise, &m.sPressOffset} {
-		s.endRow()
-	}
 }
 
 // press writes "Customer ... Complaints" or "... Recommends" into the comments
@@ -193,9 +212,6 @@ func (m *maker) customer(i int64, r row) {
 	r.int(m.cBalance.between(-99999, 999999))
 	r.string(segments.draw(&m.cSegment))
 	r.string(m.comment(73, &m.cComment))
-	for _, s := range []*stream{&m.cNation, &m.cAddress, &m.cPhone, &m.cBalance, &m.cSegment, &m.cComment} {
-		s.endRow()
-	}
 }
 
 // retailPrice is a part's price in cents.
@@ -241,10 +257,6 @@ func (m *maker) part(i int64, r, inner row) {
 		inner.int(m.psCost.between(100, 100000))
 		inner.string(m.comment(124, &m.psComment))
 	}
-	for _, s := range []*stream{&m.pMfgr, &m.pBrand, &m.pType, &m.pSize, &m.pContainer, &m.pComment, &m.pName,
-		&m.psQty, &m.psCost, &m.psComment} {
-		s.endRow()
-	}
 }
 
 // Days from 1970-01-01.
@@ -288,11 +300,6 @@ func (m *maker) order(i int64, r, inner row) {
 	r.string(clerk)
 	r.int(0)
 	r.string(note)
-	for _, s := range []*stream{&m.oSupp, &m.oClerk, &m.oComment, &m.oDate, &m.oPriority, &m.oCust, &m.oLines,
-		&m.lQty, &m.lDiscount, &m.lTax, &m.lInstruct, &m.lMode, &m.lPart, &m.lSupp, &m.lShip, &m.lCommit,
-		&m.lReceipt, &m.lFlag, &m.lComment} {
-		s.endRow()
-	}
 }
 
 // line makes one line of an order; it returns the line's price and 1 when it
