@@ -2,6 +2,7 @@ package btree
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index"
@@ -192,11 +193,11 @@ func (t *tree[W]) writeUnits(s device.Stream, w *work) error {
 
 // take gets the pages of all pieces.
 func (t *tree[W]) take(s device.Stream, w *work) error {
-	w.sizes = w.sizes[:0]
+	w.sizes = slices.Grow(w.sizes[:0], len(w.pieces))
 	for i := range w.pieces {
 		w.sizes = append(w.sizes, int32(w.pieces[i].shape.bytes))
 	}
-	w.fresh = append(w.fresh[:0], make([]page.Number, len(w.pieces))...)
+	w.fresh = slices.Grow(w.fresh[:0], len(w.pieces))[:len(w.pieces)]
 	if err := t.store.Take(s, w.sizes, w.fresh); err != nil {
 		return err
 	}

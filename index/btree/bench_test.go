@@ -130,3 +130,24 @@ func BenchmarkOne(b *testing.B) {
 		sn.Release()
 	}
 }
+
+func BenchmarkBuild(b *testing.B) {
+	const n = 10_000_000
+	d := device.NewCPU(device.CPUOptions{Streams: 1})
+	s := devicetest.Stream(b, d)
+	keys := index.NewBatch(d, index.Format{Words: 1})
+	defer keys.Release()
+	for i, w := 0, keys.Words(n); i < n; i++ {
+		w[i] = benchKey(i)
+		keys.Rows = append(keys.Rows, uint64(i))
+	}
+	e, err := keys.Upload(s)
+	require.NoError(b, err)
+	for b.Loop() {
+		x, err := btree.New(d, index.Format{Words: 1})
+		require.NoError(b, err)
+		require.NoError(b, x.Apply(s, 1, e))
+		require.NoError(b, x.Close())
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/key")
+}

@@ -1,7 +1,10 @@
 package btree
 
 import (
+	"slices"
+
 	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/index"
 	"github.com/gpusql/gpusql/index/change"
 	"github.com/gpusql/gpusql/index/page"
 )
@@ -9,21 +12,10 @@ import (
 // build makes a tree of a batch when there is none: leaves over the cores, then
 // one level of inner nodes after the other.
 func (t *tree[W]) build(s device.Stream, w *work) error {
-	live := w.items[:0]
-	err := change.Pieces(s, len(w.items), func(lo, hi int) {
-		for _, x := range w.items[lo:hi] {
-			if !w.dead(x) {
-				live = append(live, x)
-			}
-		}
-	})
-	if err != nil {
+	if err := w.onlyLive(s); err != nil || len(w.items) == 0 {
 		return err
 	}
-	w.items = live
-	if len(live) == 0 {
-		return nil
-	}
+	live := w.items
 	levels := t.planBuild(w, len(live))
 	w.dropped, w.retired = w.dropped[:0], w.retired[:0]
 	if err := t.takeBuild(s, w); err != nil {
@@ -49,11 +41,28 @@ func (t *tree[W]) build(s device.Stream, w *work) error {
 	return nil
 }
 
+// onlyLive leaves deletions out of the items.
+func (w *work) onlyLive(s device.Stream) error {
+	if w.plain && w.op == index.Insert {
+		return nil
+	}
+	live := w.items[:0]
+	err := change.Pieces(s, len(w.items), func(lo, hi int) {
+		for _, x := range w.items[lo:hi] {
+			if !w.dead(x) {
+				live = append(live, x)
+			}
+		}
+	})
+	w.items = live
+	return err
+}
+
 // planBuild makes the pieces of all levels, the leaves' first. Nodes have some
 // room left, for what comes later.
 func (t *tree[W]) planBuild(w *work, n int) (levels []span) {
 	l := t.layout
-	w.pieces = w.pieces[:0]
+	w.pieces = slices.Grow(w.pieces[:0], n/(l.leaf.cap*3/4)+16)
 	for {
 		fill, s := l.leaf.cap*7/8, l.leaf
 		if len(levels) > 0 {
@@ -116,8 +125,8 @@ func (t *tree[W]) abandon(w *work) {
 func (t *tree[W]) buildLeaves(w *work, n, k, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		o := writer[W]{l: t.layout, w: w, pieces: w.pieces[i : i+1]}
-		for j := n * i / k; j < n*(i+1)/k; j++ {
-			o.put(j)
+		for j, end := n*i/k, n*(i+1)/k; j < end; {
+			j += o.putLine(j, end)
 		}
 		o.close()
 	}

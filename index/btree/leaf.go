@@ -161,6 +161,29 @@ func (o *writer[W]) put(i int) {
 	o.left--
 }
 
+// putLine appends items from i on until the present line is full or item end comes,
+// and returns how many.
+func (o *writer[W]) putLine(i, end int) int {
+	c := min(o.room(), end-i)
+	items, keys := o.w.items[i:i+c], o.keys[o.slot:o.slot+c]
+	for j := range keys {
+		keys[j] = W(items[j].word)
+	}
+	if o.w.plain {
+		rows := o.rows[o.slot : o.slot+c]
+		for j := range rows {
+			rows[j] = items[j].at
+		}
+	} else {
+		for j := range c {
+			o.w.put(o.slot+j, i+j, o.rest, o.rows)
+		}
+	}
+	o.slot += c
+	o.left -= c
+	return c
+}
+
 // writeUnit writes the pieces of a unit of leaves.
 func (t *tree[W]) writeUnit(w *work, u *unit) {
 	o := writer[W]{l: t.layout, w: w, pieces: w.pieces[u.pieces.lo:u.pieces.hi], packed: u.append}
