@@ -70,7 +70,7 @@ func (b *building) run(ctx context.Context, x *Tx, def *catalog.Table) error {
 	}
 	b.data.remove(b.standIn.id)
 	if err == nil {
-		b.made.since = x.store.manager.Clock()
+		b.made.since = b.made.next()
 		b.data.add(b.made)
 	}
 	return err

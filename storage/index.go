@@ -173,7 +173,7 @@ func (x *tableIndex) apply(op index.Op) (index.Entries, error) {
 		return e, err
 	}
 	e.Op = op
-	v := x.store.manager.Clock()
+	v := x.next()
 	if err := x.idx.Apply(x.stream, v, e); err != nil {
 		return e, err
 	}
@@ -184,6 +184,9 @@ func (x *tableIndex) apply(op index.Op) (index.Entries, error) {
 	_ = x.idx.Prune(x.stream, horizon) // what is not cleaned up now is the next time
 	return e, nil
 }
+
+// next is the first version that may see what is applied now.
+func (x *tableIndex) next() index.Version { return x.store.manager.Clock() + 1 }
 
 // insert brings the entries of rows in. With an error nothing is changed.
 func (x *tableIndex) insert(ctx context.Context, spans []arrow.Span) (e index.Entries, nulls []bool, err error) {
