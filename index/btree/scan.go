@@ -45,7 +45,9 @@ func (sn *snapshot[W]) Scan(s device.Stream, r index.Ranges, o index.Order, a *i
 	return spread(s, r.N, func(from, to int) {
 		for i := from; i < to; i++ {
 			if (i-from)%lanes == 0 {
-				q.touch((*spots)[i:min(to, i+lanes)], offsets[i:])
+				some := (*spots)[i:min(to, i+lanes)]
+				q.touchLeaves(some, offsets[i:])
+				q.touch(some, offsets[i:])
 			}
 			q.write(i, &(*spots)[i], out, int(offsets[i]), int(offsets[i+1]))
 		}
@@ -141,6 +143,27 @@ func (q *ranges[W]) countOne(i int, p *spot) int {
 		return 0
 	}
 	return min(limit, max(n, 0))
+}
+
+// touchLeaves reads line 0 of the leaves that some ranges will be copied from,
+// which touch needs to know where rows are: were it to meet them one after the
+// other, it would wait for each before it knows how the next loop ends.
+//
+//go:noinline
+func (q *ranges[W]) touchLeaves(spots []spot, offsets []uint64) (sum uint64) {
+	l := q.sn.t.layout
+	for i := range spots {
+		p := &spots[i]
+		left := int(offsets[i+1] - offsets[i])
+		if p.parent.p == nil || left == 0 || q.order.Direction == index.Backward {
+			continue
+		}
+		kids := l.kids(p.parent)
+		for slot, last := int(p.loSlot), min(int(p.hiSlot), int(p.loSlot)+left/l.leafMin+1); slot <= last; slot++ {
+			sum += *nodeAt(q.sn.pages, kids[slot]).head()
+		}
+	}
+	return sum
 }
 
 // touch reads the lines of rows that some ranges will be copied from, forward,
