@@ -11,6 +11,8 @@
 //	  versions         of kinds with history: any version that is not pruned
 //	  faults           each device call of each method fails once: nothing is lost
 //	  concurrent       readers beside a writer see batches whole or not at all
+//	for the host       held: snapshots over millions of updates
+//	                   linear: histories of batches and scans, checked by porcupine
 //
 // Invariants:
 //

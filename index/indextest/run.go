@@ -19,6 +19,8 @@ func Run(t *testing.T, k index.Kind) {
 	devicetest.EachHost(t, func(t *testing.T, d device.Device) {
 		run(t, d, k, spaces())
 		t.Run("held", func(t *testing.T) { testHeld(newRig(t, d, k, spaces()[1])) })
+		t.Run("linear", func(t *testing.T) { testLinear(t, d, k, spaces()) })
+		t.Run("linear model", testLinearModel)
 	})
 }
 
