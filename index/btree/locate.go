@@ -53,10 +53,7 @@ func (t *tree[W]) children(w *work, from, out []group) []group {
 	var next [lanes]int
 	for lo := 0; lo < len(from); lo += lanes {
 		some := from[lo:min(len(from), lo+lanes)]
-		for i := range some {
-			n[i] = nodeAt(w.pages, some[i].page)
-		}
-		touchNodes(n[:len(some)])
+		w.nodes(some, &n)
 		for i := range some {
 			next[i] = lineOf(n[i], W(w.items[some[i].lo].word))
 		}
@@ -115,6 +112,14 @@ func (t *tree[W]) below(w *work, n node, c int, i int32) bool {
 // the processor has the cache misses of all of them under way.
 const lanes = 16
 
+// nodes are those of up to lanes groups, with line 0 of each read.
+func (w *work) nodes(some []group, n *[lanes]node) {
+	for i := range some {
+		n[i] = nodeAt(w.pages, some[i].page)
+	}
+	touchNodes(n[:len(some)])
+}
+
 // touchNodes reads line 0 of nodes.
 //
 //go:noinline
@@ -140,10 +145,7 @@ func touchLines(n []node, line *[lanes]int) (sum uint64) {
 func (t *tree[W]) inLeaves(w *work, some []group) {
 	var n [lanes]node
 	var first [lanes]int
-	for i := range some {
-		n[i] = nodeAt(w.pages, some[i].page)
-	}
-	touchNodes(n[:len(some)])
+	w.nodes(some, &n)
 	for i := range some {
 		first[i] = leafLine(n[i], W(w.items[some[i].lo].word))
 	}
