@@ -11,6 +11,7 @@
 //	go run . cancel -rows 5e6   how soon a cancelled query of gpusql's ends
 //	go run . index -rows 10e6   the kinds of index and two other packages' trees
 //	go run . keys -rows 10e6    what SQL has indexes for: keys, ranges, top-n, deletes
+//	go run . curves FILE.md     pictures of a history's tables whose first column is N
 //
 //	tests/tpch, tests/tpcds ─▶ data/*.parquet ─▶ gpusql ─┐
 //	                                          ─▶ DuckDB ─┼─▶ answers equal? ─▶ times, ratios

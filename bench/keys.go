@@ -31,9 +31,16 @@ func keyTasks(n int64) []keyTask {
 			}
 			return "SELECT k, a, v FROM points WHERE k IN (" + strings.Join(keys, ", ") + ")"
 		}, true},
+		{"100,000 joined", func(run int) string {
+			return fmt.Sprintf("SELECT count(*), sum(p.a), sum(p.v) FROM asked JOIN points AS p ON p.k = asked.k WHERE asked.run = %d", run)
+		}, true},
 		{"0.01 % range", func(run int) string {
 			from := rand.New(rand.NewPCG(2, uint64(run))).Int64N(n - n/10000)
 			return fmt.Sprintf("SELECT k, a, v FROM points WHERE k BETWEEN %d AND %d", from, from+n/10000-1)
+		}, true},
+		{"sum of 1 %", func(run int) string {
+			from := rand.New(rand.NewPCG(3, uint64(run))).Int64N(n - n/100)
+			return fmt.Sprintf("SELECT count(*), sum(a), sum(v) FROM points WHERE k BETWEEN %d AND %d", from, from+n/100-1)
 		}, true},
 		{"top 100", func(int) string { return "SELECT a, k, v FROM points ORDER BY a LIMIT 100" }, true},
 		{"top 100 backward", func(int) string { return "SELECT a, k, v FROM points ORDER BY a DESC LIMIT 100" }, true},
@@ -43,6 +50,10 @@ func keyTasks(n int64) []keyTask {
 		}, true},
 		{"delete 1 %", func(run int) string {
 			return fmt.Sprintf("DELETE FROM points WHERE k IN (SELECT k FROM gone WHERE part = %d)", run)
+		}, false},
+		{"insert 1 %", func(run int) string {
+			first := n + int64(run)*(n/100)
+			return fmt.Sprintf("INSERT INTO points SELECT %d + (i * 7919) %% %d, i, i FROM generate_series(0, %d) AS s(i)", first, n/100, n/100-1)
 		}, false},
 	}
 }
@@ -59,6 +70,9 @@ func (c *config) keys(ctx context.Context) error {
 		kinds := []string{""}
 		if e.name == "gpusql" {
 			kinds = []string{"btree", "lsm", "mvcc"}
+			if c.gpu {
+				kinds = append(kinds, "btree on cuda", "lsm on cuda", "mvcc on cuda")
+			}
 		}
 		for _, kind := range kinds {
 			name := strings.TrimSpace(e.name + " " + kind)
@@ -82,6 +96,31 @@ func (c *config) keys(ctx context.Context) error {
 	return nil
 }
 
+// keySetup makes the tables, of n rows, of an engine whose indexes are of that kind:
+// a name, and maybe a device that they lie on.
+func (c *config) keySetup(kind string, n int64) []string {
+	name, device, apart := strings.Cut(kind, " on ")
+	primary, using, with := " PRIMARY KEY", "", ""
+	var setup []string
+	if name != "" {
+		setup = append(setup, "SET index = '"+name+"'")
+	}
+	if apart {
+		primary, using, with = " NOT NULL", " USING "+name, " WITH (device = '"+device+"')"
+	}
+	setup = append(setup, "CREATE TABLE points (k BIGINT"+primary+", a BIGINT NOT NULL, v BIGINT)")
+	if apart {
+		setup = append(setup, "CREATE UNIQUE INDEX points_k ON points"+using+" (k)"+with)
+	}
+	return append(setup,
+		fmt.Sprintf("INSERT INTO points SELECT (i * 7919) %% %d, (i * 104729) %% %d, i FROM generate_series(0, %d) AS s(i)", n, n, n-1),
+		"CREATE INDEX points_a ON points"+using+" (a)"+with,
+		"CREATE TABLE gone (part INTEGER, k BIGINT)",
+		fmt.Sprintf("INSERT INTO gone SELECT (i - i %% %d) / %d, (i * 31337) %% %d FROM generate_series(0, %d) AS s(i)", n/100, n/100, n, int64(c.runs)*(n/100)-1),
+		"CREATE TABLE asked (run INTEGER, k BIGINT)",
+		fmt.Sprintf("INSERT INTO asked SELECT (i - i %% 100000) / 100000, (i * 15485863) %% %d FROM generate_series(0, %d) AS s(i)", n, int64(c.runs)*100000-1))
+}
+
 // keysOf fills an engine's table and gives the median times of the tasks.
 func (c *config) keysOf(ctx context.Context, e *engine, kind string, tasks []keyTask, answers [][][][]string) ([]time.Duration, error) {
 	db, err := sql.Open(e.driver, e.dsn)
@@ -91,16 +130,7 @@ func (c *config) keysOf(ctx context.Context, e *engine, kind string, tasks []key
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	n := int64(c.rows)
-	setup := []string{
-		"CREATE TABLE points (k BIGINT PRIMARY KEY, a BIGINT NOT NULL, v BIGINT)",
-		fmt.Sprintf("INSERT INTO points SELECT (i * 7919) %% %d, (i * 104729) %% %d, i FROM generate_series(0, %d) AS s(i)", n, n, n-1),
-		"CREATE INDEX points_a ON points (a)",
-		"CREATE TABLE gone (part INTEGER, k BIGINT)",
-		fmt.Sprintf("INSERT INTO gone SELECT (i - i %% %d) / %d, (i * 31337) %% %d FROM generate_series(0, %d) AS s(i)", n/100, n/100, n, int64(c.runs)*(n/100)-1),
-	}
-	if kind != "" {
-		setup = append([]string{"SET index = '" + kind + "'"}, setup...)
-	}
+	setup := c.keySetup(kind, n)
 	start := time.Now()
 	for _, q := range setup {
 		if _, err := db.ExecContext(ctx, q); err != nil {

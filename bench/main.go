@@ -22,7 +22,15 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: bench tpch|tpcds|hits|groupby|join|point|scan|csv|append|cancel|index|keys [flags]")
+		return fmt.Errorf("usage: bench tpch|tpcds|hits|groupby|join|point|scan|csv|append|cancel|index|keys [flags], or bench curves FILE.md")
+	}
+	if args[0] == "curves" {
+		for _, path := range args[1:] {
+			if err := curves(path); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	fs := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	var c config
@@ -34,6 +42,7 @@ func run(ctx context.Context, args []string) error {
 	only := fs.String("q", "", "only these queries, as 1,6")
 	fs.StringVar(&c.queries, "queries", "", "the folder of the query texts (default: the suite's in shared/sql)")
 	fs.StringVar(&c.profile, "cpuprofile", "", "write a profile of the first engine's counted runs")
+	fs.BoolVar(&c.gpu, "gpu", false, "keys: indexes of gpusql in a GPU's memory as well")
 	fs.BoolVar(&c.cores, "cores", false, "time of all cores instead of the clock's: what others do on the machine changes it little")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
@@ -88,5 +97,6 @@ type config struct {
 	queries string
 	profile string
 	cores   bool
+	gpu     bool
 	limit   time.Duration
 }
