@@ -616,12 +616,14 @@ struct radixArgs {
   Ptr State;
   Ptr Places;
   Ptr Next;
+  Ptr Spare;
+  Ptr SpareValues;
   u32 Shift;
   u32 First;
   u32 Last;
   u32 _1;
 };
-static_assert(sizeof(radixArgs) == 72, "size");
+static_assert(sizeof(radixArgs) == 88, "size");
 static_assert(__builtin_offsetof(radixArgs, Keys) == 0, "offset");
 static_assert(__builtin_offsetof(radixArgs, Values) == 8, "offset");
 static_assert(__builtin_offsetof(radixArgs, OutKeys) == 16, "offset");
@@ -629,9 +631,11 @@ static_assert(__builtin_offsetof(radixArgs, OutValues) == 24, "offset");
 static_assert(__builtin_offsetof(radixArgs, State) == 32, "offset");
 static_assert(__builtin_offsetof(radixArgs, Places) == 40, "offset");
 static_assert(__builtin_offsetof(radixArgs, Next) == 48, "offset");
-static_assert(__builtin_offsetof(radixArgs, Shift) == 56, "offset");
-static_assert(__builtin_offsetof(radixArgs, First) == 60, "offset");
-static_assert(__builtin_offsetof(radixArgs, Last) == 64, "offset");
+static_assert(__builtin_offsetof(radixArgs, Spare) == 56, "offset");
+static_assert(__builtin_offsetof(radixArgs, SpareValues) == 64, "offset");
+static_assert(__builtin_offsetof(radixArgs, Shift) == 72, "offset");
+static_assert(__builtin_offsetof(radixArgs, First) == 76, "offset");
+static_assert(__builtin_offsetof(radixArgs, Last) == 80, "offset");
 
 struct reduceArgs {
   Ptr In;
@@ -935,17 +939,19 @@ struct TreeKeys {
   Ptr Rows;
   Ptr Index;
   Ptr Out;
+  Ptr Low;
   u32 Word;
   u32 Width;
 };
-static_assert(sizeof(TreeKeys) == 72, "size");
+static_assert(sizeof(TreeKeys) == 80, "size");
 static_assert(__builtin_offsetof(TreeKeys, Form) == 0, "offset");
 static_assert(__builtin_offsetof(TreeKeys, Keys) == 32, "offset");
 static_assert(__builtin_offsetof(TreeKeys, Rows) == 40, "offset");
 static_assert(__builtin_offsetof(TreeKeys, Index) == 48, "offset");
 static_assert(__builtin_offsetof(TreeKeys, Out) == 56, "offset");
-static_assert(__builtin_offsetof(TreeKeys, Word) == 64, "offset");
-static_assert(__builtin_offsetof(TreeKeys, Width) == 68, "offset");
+static_assert(__builtin_offsetof(TreeKeys, Low) == 64, "offset");
+static_assert(__builtin_offsetof(TreeKeys, Word) == 72, "offset");
+static_assert(__builtin_offsetof(TreeKeys, Width) == 76, "offset");
 
 struct TreeFacts {
   u64 Or[9];
@@ -995,12 +1001,14 @@ struct TreeTotals {
   u32 Added;
   u64 Leaves;
   u64 Deleted;
+  u64 Large;
 };
-static_assert(sizeof(TreeTotals) == 24, "size");
+static_assert(sizeof(TreeTotals) == 32, "size");
 static_assert(__builtin_offsetof(TreeTotals, Groups) == 0, "offset");
 static_assert(__builtin_offsetof(TreeTotals, Added) == 4, "offset");
 static_assert(__builtin_offsetof(TreeTotals, Leaves) == 8, "offset");
 static_assert(__builtin_offsetof(TreeTotals, Deleted) == 16, "offset");
+static_assert(__builtin_offsetof(TreeTotals, Large) == 24, "offset");
 
 struct TreeWrite {
   Tree From;

@@ -230,7 +230,6 @@ var (
 
 	codeRadixCount4 = &device.Code{Module: moduleRadix, Entry: "radix_count_4", Block: 256, Items: 2048}  // radixArgs
 	codeRadixCount8 = &device.Code{Module: moduleRadix, Entry: "radix_count_8", Block: 256, Items: 2048}  // radixArgs
-	codeRadixPlaces = &device.Code{Module: moduleRadix, Entry: "radix_places", Block: 256, Items: 256}    // radixArgs
 	codeRadixPass4  = &device.Code{Module: moduleRadix, Entry: "radix_pass_4", Block: 256, Items: 6144}   // radixArgs
 	codeRadixPass44 = &device.Code{Module: moduleRadix, Entry: "radix_pass_4_4", Block: 256, Items: 6144} // radixArgs
 	codeRadixPass48 = &device.Code{Module: moduleRadix, Entry: "radix_pass_4_8", Block: 256, Items: 4096} // radixArgs
@@ -352,8 +351,8 @@ var (
 	codeTreeBounds8 = &device.Code{Module: moduleTreeRead, Entry: "tree_bounds_8", Block: 256, Items: 512} // TreeRead
 	codeTreeSpots4  = &device.Code{Module: moduleTreeRead, Entry: "tree_spots_4", Block: 256, Items: 256}  // TreeRead
 	codeTreeSpots8  = &device.Code{Module: moduleTreeRead, Entry: "tree_spots_8", Block: 256, Items: 256}  // TreeRead
-	codeTreeFill4   = &device.Code{Module: moduleTreeRead, Entry: "tree_fill_4", Block: 256, Items: 2048}  // TreeRead
-	codeTreeFill8   = &device.Code{Module: moduleTreeRead, Entry: "tree_fill_8", Block: 256, Items: 2048}  // TreeRead
+	codeTreeFill4   = &device.Code{Module: moduleTreeRead, Entry: "tree_fill_4", Block: 256, Items: 4096}  // TreeRead
+	codeTreeFill8   = &device.Code{Module: moduleTreeRead, Entry: "tree_fill_8", Block: 256, Items: 4096}  // TreeRead
 )
 
 //go:embed tree_write.ptx
@@ -368,13 +367,15 @@ var (
 	codeTreeLocate4    = &device.Code{Module: moduleTreeWrite, Entry: "tree_locate_4", Block: 256, Items: 256}     // TreeWrite
 	codeTreeLocate8    = &device.Code{Module: moduleTreeWrite, Entry: "tree_locate_8", Block: 256, Items: 256}     // TreeWrite
 	codeTreeGroup      = &device.Code{Module: moduleTreeWrite, Entry: "tree_group", Block: 256, Items: 2048}       // TreeWrite
-	codeTreePlan       = &device.Code{Module: moduleTreeWrite, Entry: "tree_plan", Block: 256, Items: 256}         // TreeWrite
+	codeTreePlan       = &device.Code{Module: moduleTreeWrite, Entry: "tree_plan", Block: 256, Items: 1024}        // TreeWrite
 	codeTreeDirectory4 = &device.Code{Module: moduleTreeWrite, Entry: "tree_directory_4", Block: 256, Items: 2048} // TreeWrite
 	codeTreeDirectory8 = &device.Code{Module: moduleTreeWrite, Entry: "tree_directory_8", Block: 256, Items: 2048} // TreeWrite
+	codeTreeBuild4     = &device.Code{Module: moduleTreeWrite, Entry: "tree_build_4", Block: 256, Items: 1024}     // TreeWrite
+	codeTreeBuild8     = &device.Code{Module: moduleTreeWrite, Entry: "tree_build_8", Block: 256, Items: 1024}     // TreeWrite
 	codeTreeItems4     = &device.Code{Module: moduleTreeWrite, Entry: "tree_items_4", Block: 256, Items: 256}      // TreeWrite
 	codeTreeItems8     = &device.Code{Module: moduleTreeWrite, Entry: "tree_items_8", Block: 256, Items: 256}      // TreeWrite
-	codeTreeOld4       = &device.Code{Module: moduleTreeWrite, Entry: "tree_old_4", Block: 256, Items: 256}        // TreeWrite
-	codeTreeOld8       = &device.Code{Module: moduleTreeWrite, Entry: "tree_old_8", Block: 256, Items: 256}        // TreeWrite
+	codeTreeScatter4   = &device.Code{Module: moduleTreeWrite, Entry: "tree_scatter_4", Block: 256, Items: 256}    // TreeWrite
+	codeTreeScatter8   = &device.Code{Module: moduleTreeWrite, Entry: "tree_scatter_8", Block: 256, Items: 256}    // TreeWrite
 	codeTreeAll4       = &device.Code{Module: moduleTreeWrite, Entry: "tree_all_4", Block: 256, Items: 256}        // TreeWrite
 	codeTreeAll8       = &device.Code{Module: moduleTreeWrite, Entry: "tree_all_8", Block: 256, Items: 256}        // TreeWrite
 	codeTreeUpper4     = &device.Code{Module: moduleTreeWrite, Entry: "tree_upper_4", Block: 256, Items: 256}      // TreeWrite
@@ -391,7 +392,6 @@ var (
 	codeTreeFacts8     = &device.Code{Module: moduleTreeWrite, Entry: "tree_facts_8", Block: 256, Items: 1024}     // TreeKeys
 	codeTreeWords4     = &device.Code{Module: moduleTreeWrite, Entry: "tree_words_4", Block: 256, Items: 1024}     // TreeKeys
 	codeTreeWords8     = &device.Code{Module: moduleTreeWrite, Entry: "tree_words_8", Block: 256, Items: 1024}     // TreeKeys
-	codeTreeRows32     = &device.Code{Module: moduleTreeWrite, Entry: "tree_rows32", Block: 256, Items: 1024}      // TreeKeys
 	codeTreeMerge      = &device.Code{Module: moduleTreeWrite, Entry: "tree_merge", Block: 256, Items: 256}        // TreeKeys
 )
 

@@ -48,34 +48,43 @@ INLINE void count_digits(const radixArgs &a, u64 n) {
   for (u32 i = thread(); i < passes * radixDigits; i += BLOCK) {
     if (count[i] != 0) atomic_add(&total[i], count[i]);
   }
+  // The last block makes each pass's counts the places where its digits begin.
+  SHARED(u32, done, 1);
+  fence();
+  sync_block();
+  if (thread() == 0) done[0] = atomic_add(at<u32>(a.Next), 1);
+  sync_block();
+  if (done[0] + 1 != blocks()) return;
+  for (u32 p = a.First; p < a.Last; p++) {
+    u32 all;
+    const u32 c = ld_relaxed(&total[p * radixDigits + thread()]);
+    st_relaxed(&total[p * radixDigits + thread()], block_scan<BLOCK>(c, Add(), 0u, all));
+  }
 }
 
 KERNEL(radix_count_4, radixArgs, BLOCK, 8 * BLOCK) { count_digits<u32, 8>(a, n); }
 KERNEL(radix_count_8, radixArgs, BLOCK, 8 * BLOCK) { count_digits<u64, 8>(a, n); }
 
-// radix_places makes each pass's counts the places where its digits begin.
-KERNEL(radix_places, radixArgs, BLOCK, BLOCK) {
-  u32 *total = at<u32>(a.Places);
-  for (u32 p = a.First; p < a.Last; p++) {
-    u32 all;
-    const u32 c = total[p * radixDigits + thread()];
-    total[p * radixDigits + thread()] = block_scan<BLOCK>(c, Add(), 0u, all);
-  }
-}
-
 // digits_before is how many keys of this thread's digit come in the tiles before.
+// Some are read at a time: tiles that run together wait for each other by steps.
 INLINE u32 digits_before(const u32 *words, u32 tile) {
+  constexpr u32 K = 4;
   u32 before = 0;
-  for (i64 t = i64(tile) - 1; t >= 0; t--) {
-    u32 w = ld_relaxed(&words[t * radixDigits + thread()]);
-    while (w < digit_own) {
-      nap();
-      w = ld_relaxed(&words[t * radixDigits + thread()]);
+  for (i64 t = i64(tile) - 1;;) {
+    u32 w[K];
+    UNROLL for (u32 k = 0; k < K; k++) {
+      w[k] = t >= i64(k) ? ld_relaxed(&words[(t - k) * radixDigits + thread()]) : digit_upto;
     }
-    before += w & digit_count;
-    if (w >= digit_upto) break;
+    bool wait = false;
+    UNROLL for (u32 k = 0; k < K; k++) {
+      wait |= w[k] < digit_own;
+      if (wait) continue;
+      before += w[k] & digit_count;
+      if (w[k] >= digit_upto) return before;
+      t--;
+    }
+    if (wait) nap();
   }
-  return before;
 }
 
 struct None {};

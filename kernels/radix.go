@@ -18,7 +18,8 @@ type radixArgs struct {
 	OutKeys, OutValues device.Ptr
 	State              device.Ptr // what tiles tell each other: a counter, and a word a digit and tile
 	Places             device.Ptr // where the keys of each digit go next; while counting, of all passes
-	Next               device.Ptr // the same for the launch after this one, 0 if there is none
+	Next               device.Ptr // the same for the launch after this one, 0 if there is none; while counting, blocks that are done
+	Spare, SpareValues device.Ptr // where the second pass goes
 	Shift              uint32     // of the pass's digit
 	First, Last        uint32     // the digits that are sorted by
 	_                  uint32
@@ -46,7 +47,6 @@ type radixShape struct{ key, value int }
 
 var (
 	radixCounts = map[int]*device.Kernel[radixArgs]{4: radixCode(codeRadixCount4, 4), 8: radixCode(codeRadixCount8, 4)}
-	radixPlaces = radixCode(codeRadixPlaces, 0)
 	radixPasses = map[radixShape]*device.Kernel[radixArgs]{
 		{4, 0}: radixCode(codeRadixPass4, 0), {4, 4}: radixCode(codeRadixPass44, 0), {4, 8}: radixCode(codeRadixPass48, 0),
 		{8, 0}: radixCode(codeRadixPass8, 0), {8, 4}: radixCode(codeRadixPass84, 0), {8, 8}: radixCode(codeRadixPass88, 0),
@@ -81,28 +81,48 @@ const radixPlaceBytes = 4 * radixDigits
 
 // Bytes is the scratch of a sort of n keys.
 func (r Radix) Bytes(n int) int {
-	tiles := radixPasses[r.shape()].Code.Grid(max(1, min(n, radixPortion)), 0)
-	return radixPlaceBytes * (8 + 1 + 1 + tiles)
+	return radixPlaceBytes*(8+1) + (r.Last-r.First)*r.shape().stateBytes(min(n, radixPortion))
+}
+
+// stateBytes is the State of a pass over n keys.
+func (shape radixShape) stateBytes(n int) int {
+	return radixPlaceBytes * (1 + radixPasses[shape].Code.Grid(max(1, n), 0))
 }
 
 // Sort orders n keys, and their values with them, between two places for each:
 // they are in the first, and end up in the one whose number is returned. Values
 // are not looked at when the shape has none.
 func (r Radix) Sort(s device.Stream, keys, values [2]device.Ptr, scratch device.Ptr, n int) (int, error) {
-	a := radixArgs{Keys: keys[0], OutKeys: keys[1], Values: values[0], OutValues: values[1],
-		Places: scratch, Next: scratch + 8*radixPlaceBytes, State: scratch + 9*radixPlaceBytes, First: uint32(r.First), Last: uint32(r.Last)}
-	return (r.Last - r.First) & 1, device.Launch(s, radixSorts[r.shape()], n, a)
+	a := radixArgs{Keys: keys[0], OutKeys: keys[1], Spare: keys[0], Values: values[0], OutValues: values[1], SpareValues: values[0]}
+	return (r.Last - r.First) & 1, r.launch(s, a, scratch, n)
+}
+
+// SortFrom is Sort of keys and values that are elsewhere, and stay as they are.
+// There is a digit to sort by.
+func (r Radix) SortFrom(s device.Stream, key, value device.Ptr, keys, values [2]device.Ptr, scratch device.Ptr, n int) (int, error) {
+	a := radixArgs{Keys: key, OutKeys: keys[0], Spare: keys[1], Values: value, OutValues: values[0], SpareValues: values[1]}
+	return (r.Last - r.First - 1) & 1, r.launch(s, a, scratch, n)
+}
+
+func (r Radix) launch(s device.Stream, a radixArgs, scratch device.Ptr, n int) error {
+	a.Places, a.Next, a.State = scratch, scratch+8*radixPlaceBytes, scratch+9*radixPlaceBytes
+	a.First, a.Last = uint32(r.First), uint32(r.Last)
+	return device.Launch(s, radixSorts[r.shape()], n, a)
+}
+
+// turn is what the next pass reads and writes.
+func (a *radixArgs) turn() {
+	a.Keys, a.OutKeys, a.Spare = a.OutKeys, a.Spare, a.OutKeys
+	a.Values, a.OutValues, a.SpareValues = a.OutValues, a.SpareValues, a.OutValues
 }
 
 // steps are the launches of a sort.
 func (shape radixShape) steps(s device.Stream, a *radixArgs, n int) error {
-	if err := Zero(s, a.Places, 8*radixPlaceBytes); err != nil {
+	state := shape.stateBytes(min(n, radixPortion))
+	if err := Zero(s, a.Places, 9*radixPlaceBytes+int(a.Last-a.First)*state); err != nil {
 		return err
 	}
 	if err := device.Launch(s, radixCounts[shape.key], n, *a); err != nil {
-		return err
-	}
-	if err := device.Launch(s, radixPlaces, radixDigits, *a); err != nil {
 		return err
 	}
 	pass := radixPasses[shape]
@@ -117,28 +137,30 @@ func (shape radixShape) steps(s device.Stream, a *radixArgs, n int) error {
 				from.Next = 0
 			}
 			from.Keys, from.Values = all.Keys+device.Ptr(lo*shape.key), all.Values+device.Ptr(lo*shape.value)
-			if err := Zero(s, a.State, radixPlaceBytes*(1+pass.Code.Grid(m, 0))); err != nil {
-				return err
+			if lo > 0 {
+				if err := Zero(s, from.State, state); err != nil {
+					return err
+				}
 			}
 			if err := device.Launch(s, pass, m, from); err != nil {
 				return err
 			}
 			from.Places, from.Next = from.Next, from.Places
 		}
-		all.Keys, all.OutKeys = all.OutKeys, all.Keys
-		all.Values, all.OutValues = all.OutValues, all.Values
+		all.turn()
+		all.State += device.Ptr(state)
 	}
 	return nil
 }
 
 func radixHost[K uint32 | uint64, V any](a *radixArgs, _, n int) {
-	keys, out := device.View[K](a.Keys, n), device.View[K](a.OutKeys, n)
 	var value V
-	var values, outv []V
-	if unsafe.Sizeof(value) > 0 {
-		values, outv = device.View[V](a.Values, n), device.View[V](a.OutValues, n)
-	}
 	for digit := a.First; digit < a.Last; digit++ {
+		keys, out := device.View[K](a.Keys, n), device.View[K](a.OutKeys, n)
+		var values, outv []V
+		if unsafe.Sizeof(value) > 0 {
+			values, outv = device.View[V](a.Values, n), device.View[V](a.OutValues, n)
+		}
 		var places [radixDigits]int
 		for _, k := range keys {
 			places[byte(k>>(8*digit))]++
@@ -155,6 +177,6 @@ func radixHost[K uint32 | uint64, V any](a *radixArgs, _, n int) {
 			}
 			*to++
 		}
-		keys, out, values, outv = out, keys, outv, values
+		a.turn()
 	}
 }

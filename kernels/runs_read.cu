@@ -22,9 +22,9 @@ INLINE void runs_find(const RunsRead &a, u64 n) {
       const Tree &t = a.R.T[x];
       u32 leaf[1];
       Found f[1];
-      quad_descend(t, word, leaf);
-      const u32 ref[1] = {ref_of(t, leaf[0])};
-      quad_find(t, ref, word, f);
+      quad_descend<false>(t, word, leaf);
+      const u32 ref[1] = {ref_in<true>(t, leaf[0])};
+      quad_find<true>(t, ref, word, f);
       if (f[0].same == 0 || lane() % quad_lanes) continue;
       const u32 first = leaf[0] * u32(TreeLeaf) + f[0].pos, end = first + f[0].same;
       for (u32 e = first; e < end; e++) {
@@ -98,9 +98,9 @@ INLINE void runs_bounds(const RunsRead &a, u64 n) {
       const Tree &t = a.R.T[x];
       u32 leaf[2];
       Found f[2];
-      quad_descend(t, word, leaf);
-      const u32 ref[2] = {ref_of(t, leaf[0]), ref_of(t, leaf[1])};
-      quad_find(t, ref, word, f);
+      quad_descend<true>(t, word, leaf);
+      const u32 ref[2] = {ref_in<true>(t, leaf[0]), ref_in<true>(t, leaf[1])};
+      quad_find<true>(t, ref, word, f);
       if (!real || lane() % quad_lanes) continue;
       const u32 low = a.LoKeys ? leaf[0] * u32(TreeLeaf) + f[0].pos : 0;
       note(a, i, x, {{low, a.HiKeys ? leaf[1] * u32(TreeLeaf) + f[1].pos : t.Entries}}, count, all);

@@ -29,14 +29,22 @@ INLINE Ptr slot_at(Ptr slots, u64 block, u32 slot) {
   return at<Ptr>(slots)[slot >> TreeUnit] + (slot & ((1u << TreeUnit) - 1)) * block;
 }
 // ref_of is a leaf's ref, and leaf_at where it lies: a packed tree has both by number.
-INLINE u32 ref_of(const Tree &t, u32 leaf) {
-  if (t.Refs) return at<u32>(t.Refs)[leaf];
+// Where a kernel does much of that, whether the tree is packed is asked once for all:
+// who asks at each load has them wait for each other.
+template <bool PACKED>
+INLINE u32 ref_in(const Tree &t, u32 leaf) {
+  if (!PACKED) return at<u32>(t.Refs)[leaf];
   return leaf * u32(TreeLeaf) + (leaf + 1 < t.Counts[0] ? u32(TreeLeaf) - 1 : (t.Entries - 1) % u32(TreeLeaf));
 }
-INLINE Ptr leaf_at(const Tree &t, u32 ref) {
+template <bool PACKED>
+INLINE Ptr leaf_in(const Tree &t, u32 ref) {
   const u32 slot = ref / u32(TreeLeaf);
-  return t.Refs ? slot_at(t.Slots, t.Form.Block, slot) : t.Slots + u64(slot) * t.Form.Block;
+  return PACKED ? t.Slots + u64(slot) * t.Form.Block : slot_at(t.Slots, t.Form.Block, slot);
 }
+template <bool PACKED>
+INLINE u32 sum_in(const Tree &t, u32 leaf) { return PACKED ? leaf * u32(TreeLeaf) : at<u32>(t.Sums)[leaf]; }
+INLINE u32 ref_of(const Tree &t, u32 leaf) { return t.Refs ? ref_in<false>(t, leaf) : ref_in<true>(t, leaf); }
+INLINE Ptr leaf_at(const Tree &t, u32 ref) { return t.Refs ? leaf_in<false>(t, ref) : leaf_in<true>(t, ref); }
 INLINE u32 length_of(u32 ref) { return ref % u32(TreeLeaf) + 1; }
 
 template <typename W>
@@ -135,7 +143,7 @@ INLINE Spot search(const Tree &t, const Place<W> &p) {
 }
 
 // sum_of is the entries before a leaf.
-INLINE u32 sum_of(const Tree &t, u32 leaf) { return t.Refs ? at<u32>(t.Sums)[leaf] : leaf * u32(TreeLeaf); }
+INLINE u32 sum_of(const Tree &t, u32 leaf) { return t.Refs ? sum_in<false>(t, leaf) : sum_in<true>(t, leaf); }
 INLINE u32 rank_of(const Tree &t, Spot s) { return sum_of(t, s.leaf) + s.pos; }
 
 // Four lanes look at a node together: the words of a node that are below a word
@@ -148,8 +156,10 @@ INLINE u32 quad_sum(u32 v) {
   return v + shfl_xor(v, 2);
 }
 
-// quad_descend is descend for K words at once, whose waits overlap.
-template <typename W, u32 K>
+// quad_descend is descend for K words at once, whose waits overlap. The ends of a
+// range are NEAR each other: as long as all ranges of a warp have both in one node,
+// it is read once.
+template <bool NEAR, typename W, u32 K>
 INLINE void quad_descend(const Tree &t, const W (&word)[K], u32 (&leaf)[K]) {
   constexpr u32 V = 16 / sizeof(W), P = node_packs<W> / quad_lanes;
   typedef Pack<W, V> Words;
@@ -157,10 +167,13 @@ INLINE void quad_descend(const Tree &t, const W (&word)[K], u32 (&leaf)[K]) {
   UNROLL for (u32 k = 0; k < treeLevels; k++) {
     const u32 h = treeLevels - 1 - k;
     if (h >= t.Height) continue;
+    const bool one = NEAR && all(leaf[0] == leaf[K - 1]);
     Words v[K][P];
     UNROLL for (u32 q = 0; q < K; q++) {
       const Words *node = at<Words>(t.Levels[h]) + u64(leaf[q]) * node_packs<W> + lane() % quad_lanes;
-      UNROLL for (u32 j = 0; j < P; j++) v[q][j] = node[j * quad_lanes];
+      UNROLL for (u32 j = 0; j < P; j++) {
+        if (q > 0 && one) v[q][j] = v[0][j]; else v[q][j] = node[j * quad_lanes];
+      }
     }
     UNROLL for (u32 q = 0; q < K; q++) {
       u32 c = 0;
@@ -176,13 +189,13 @@ INLINE void quad_descend(const Tree &t, const W (&word)[K], u32 (&leaf)[K]) {
 // Found is what four lanes see of a word in a leaf: entries below it and equal to it.
 struct Found { u32 pos, same; };
 
-template <typename W, u32 K>
+template <bool PACKED, typename W, u32 K>
 INLINE void quad_find(const Tree &t, const u32 (&ref)[K], const W (&word)[K], Found (&found)[K]) {
   constexpr u32 V = 16 / sizeof(W), P = TreeLeaf / V / quad_lanes;
   typedef Pack<W, V> Words;
   Words v[K][P];
   UNROLL for (u32 q = 0; q < K; q++) {
-    const Words *block = at<Words>(leaf_at(t, ref[q])) + lane() % quad_lanes;
+    const Words *block = at<Words>(leaf_in<PACKED>(t, ref[q])) + lane() % quad_lanes;
     UNROLL for (u32 j = 0; j < P; j++) v[q][j] = block[j * quad_lanes];
   }
   UNROLL for (u32 q = 0; q < K; q++) {

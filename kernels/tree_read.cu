@@ -21,7 +21,7 @@ constexpr u32 found_more = 2;
 // rows of 32 bits are read with the leaf's words. (To sum up and write answers in
 // the same launch, in blocks that wait for each other, was 15 % slower with keys of
 // 32 bits, and as much faster with keys of 64.)
-template <typename W>
+template <typename W, bool PACKED>
 INLINE void find(const TreeRead &a, u64 n) {
   const Tree &t = a.T;
   const W *keys = at<W>(a.LoKeys);
@@ -35,25 +35,25 @@ INLINE void find(const TreeRead &a, u64 n) {
       i[q] = u64(block()) * TREE_KEYS + ((r + q) * BLOCK + thread()) / quad_lanes;
       word[q] = i[q] < n ? keys[i[q]] : W(0);
     }
-    quad_descend(t, word, leaf);
-    UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) ref[q] = ref_of(t, leaf[q]);
+    quad_descend<false>(t, word, leaf);
+    UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) ref[q] = ref_in<PACKED>(t, leaf[q]);
     Pack<u32, 4> rows[TREE_AT_ONCE];
     if (!t.Form.Wide) {
       UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) {
-        rows[q] = at<Pack<u32, 4>>(leaf_at(t, ref[q]) + t.Form.RowsAt)[lane() % quad_lanes];
+        rows[q] = at<Pack<u32, 4>>(leaf_in<PACKED>(t, ref[q]) + t.Form.RowsAt)[lane() % quad_lanes];
       }
     }
-    quad_find(t, ref, word, f);
+    quad_find<PACKED>(t, ref, word, f);
     UNROLL for (u32 q = 0; q < TREE_AT_ONCE; q++) {
       if (i[q] >= n) continue;
       if (f[q].same && !t.Form.Wide) quad_row(rows[q], f[q].pos, &at<u64>(a.Rows)[i[q]]);
       if (lane() % quad_lanes) continue;
       u32 count = smaller(f[q].same, found_more);
       if (count == 1 && f[q].pos + 1 == length_of(ref[q]) && leaf[q] + 1 < t.Counts[0] &&
-          word_of<W>(leaf_at(t, ref_of(t, leaf[q] + 1)), 0) == word[q]) {
+          word_of<W>(leaf_in<PACKED>(t, ref_in<PACKED>(t, leaf[q] + 1)), 0) == word[q]) {
         count = found_more;
       }
-      if (count && t.Form.Wide) at<u64>(a.Rows)[i[q]] = row_of(t.Form, leaf_at(t, ref[q]), f[q].pos);
+      if (count && t.Form.Wide) at<u64>(a.Rows)[i[q]] = row_of(t.Form, leaf_in<PACKED>(t, ref[q]), f[q].pos);
       at<u64>(a.Offsets)[i[q]] = i[q];
       at<u8>(a.Counts)[i[q]] = u8(count);
       other |= count != 1;
@@ -63,8 +63,14 @@ INLINE void find(const TreeRead &a, u64 n) {
   if (any(other) && lane() == 0) atomic_or(at<u32>(a.State), 1);
 }
 
-KERNEL(tree_find_4, TreeRead, BLOCK, TREE_KEYS) { find<u32>(a, n); }
-KERNEL(tree_find_8, TreeRead, BLOCK, TREE_KEYS) { find<u64>(a, n); }
+// 78 registers a thread left room for three blocks, with which lookups took a third
+// longer than with five. The ends of ranges are found faster with the registers.
+DENSE(tree_find_4, TreeRead, BLOCK, TREE_KEYS, 5) {
+  if (a.T.Refs) find<u32, false>(a, n); else find<u32, true>(a, n);
+}
+DENSE(tree_find_8, TreeRead, BLOCK, TREE_KEYS, 4) {
+  if (a.T.Refs) find<u64, false>(a, n); else find<u64, true>(a, n);
+}
 
 #define TREE_GIVEN 2
 
@@ -128,7 +134,7 @@ INLINE void answer(const TreeRead &a, u64 i, u32 low, u32 leaf, u32 high) {
 
 // bounds is for ranges between keys of one word, four lanes a range: they look for
 // both ends at once. An open end is looked for too, and not used.
-template <typename W>
+template <typename W, bool PACKED>
 INLINE void bounds(const TreeRead &a, u64 n) {
   const Tree &t = a.T;
   for (u32 r = 0; r < TREE_ROUNDS; r++) {
@@ -137,18 +143,22 @@ INLINE void bounds(const TreeRead &a, u64 n) {
     const W word[2] = {real && a.LoKeys ? at<W>(a.LoKeys)[i] : W(0), real && a.HiKeys ? at<W>(a.HiKeys)[i] : W(0)};
     u32 leaf[2];
     Found f[2];
-    quad_descend(t, word, leaf);
-    const u32 ref[2] = {ref_of(t, leaf[0]), ref_of(t, leaf[1])};
-    quad_find(t, ref, word, f);
+    quad_descend<true>(t, word, leaf);
+    const u32 ref[2] = {ref_in<PACKED>(t, leaf[0]), ref_in<PACKED>(t, leaf[1])};
+    quad_find<PACKED>(t, ref, word, f);
     if (real && lane() % quad_lanes == 0) {
-      const u32 high = a.HiKeys ? rank_of(t, {leaf[1], f[1].pos}) : t.Entries;
-      answer(a, i, a.LoKeys ? rank_of(t, {leaf[0], f[0].pos}) : 0, a.LoKeys ? leaf[0] : 0, high);
+      const u32 high = a.HiKeys ? sum_in<PACKED>(t, leaf[1]) + f[1].pos : t.Entries;
+      answer(a, i, a.LoKeys ? sum_in<PACKED>(t, leaf[0]) + f[0].pos : 0, a.LoKeys ? leaf[0] : 0, high);
     }
   }
 }
 
-KERNEL(tree_bounds_4, TreeRead, BLOCK, TREE_KEYS) { bounds<u32>(a, n); }
-KERNEL(tree_bounds_8, TreeRead, BLOCK, TREE_KEYS) { bounds<u64>(a, n); }
+KERNEL(tree_bounds_4, TreeRead, BLOCK, TREE_KEYS) {
+  if (a.T.Refs) bounds<u32, false>(a, n); else bounds<u32, true>(a, n);
+}
+KERNEL(tree_bounds_8, TreeRead, BLOCK, TREE_KEYS) {
+  if (a.T.Refs) bounds<u64, false>(a, n); else bounds<u64, true>(a, n);
+}
 
 // bound_of is the place of key i of a bound.
 template <typename W>
@@ -181,52 +191,176 @@ INLINE void put_key(const TreeRead &a, u64 j, Ptr leaf, u32 i) {
   for (u32 w = 0; w < a.T.Form.Rest; w++) at<u64>(key + 8)[w] = at<u64>(rest)[w];
 }
 
-// Answers that a warp writes.
-#define TREE_ANSWERS 256
+// Answers that a warp writes, and how many of these a lane has at once.
+#define TREE_ANSWERS 512
+#define TREE_AT_A_TIME 4
+// So many answers of one range are written by the leaf.
+#define TREE_LONG 64
+// From so many entries on a leaf is looked for by halving.
+#define TREE_FAR 512
 
-// fill writes answers, whatever ranges they are of: a warp takes a run of them,
-// and reads two leaves at a time.
-template <typename W>
-INLINE void fill(const TreeRead &a, u64 n) {
-  const Tree &t = a.T;
+// range_before is the last range that begins at answer j or before: a warp halves
+// five times at once.
+INLINE u64 range_before(const TreeRead &a, u64 j) {
   const u64 *offsets = at<u64>(a.Offsets);
-  const u32 leaves = t.Counts[0];
-  u64 from = (u64(block()) * (BLOCK / WARP) + warp()) * TREE_ANSWERS;
-  const u64 to = smaller(n, from + TREE_ANSWERS);
-  if (from >= n) return;
-  u64 low = 0, high = a.N; // the range that answer from is of
+  u64 low = 0, high = a.N;
   while (high - low > 1) {
-    const u64 middle = (low + high) / 2;
-    if (offsets[middle] <= from) low = middle; else high = middle;
+    const u64 probe = low + (high - low) * (lane() + 1) / (WARP + 1);
+    const u32 c = popc(ballot(offsets[probe] <= j));
+    const u64 size = high - low;
+    if (c < WARP) high = low + size * (c + 1) / (WARP + 1);
+    low += size * c / (WARP + 1);
   }
-  for (u64 i = low; from < to; i++) {
-    const u64 begin = offsets[i], end = offsets[i + 1], stop = smaller(end, to);
-    if (stop <= from) continue;
-    const u64 b = at<u64>(a.Begin)[i];
-    const u32 first = u32(b >> 32), lowest = first + u32(a.Backward ? end - stop : from - begin);
-    const u32 highest = lowest + u32(stop - from);
-    u32 leaf = u32(b);
-    if (leaf == ~u32(0) || lowest - first >= TreeLeaf) {
-      u32 below = 0, above = leaves; // the last leaf that begins at the entry or before
-      while (above - below > 1) {
-        const u32 middle = below + (above - below) / 2;
-        if (sum_of(t, middle) <= lowest) below = middle; else above = middle;
-      }
-      leaf = below;
+  return low;
+}
+
+// seek moves leaves to those that have ranks: they are near.
+template <bool PACKED, u32 K>
+INLINE void seek(const Tree &t, const u32 (&rank)[K], u32 (&leaf)[K]) {
+  u32 next[K];
+  UNROLL for (u32 k = 0; k < K; k++) {
+    leaf[k] = PACKED ? rank[k] / u32(TreeLeaf) : smaller(leaf[k], t.Counts[0] - 1);
+    next[k] = sum_in<PACKED>(t, leaf[k]);
+  }
+  if (PACKED) return;
+  UNROLL for (u32 k = 0; k < K; k++) {
+    while (next[k] > rank[k]) next[k] = sum_in<PACKED>(t, --leaf[k]);
+  }
+  for (bool more = true; more;) {
+    more = false;
+    UNROLL for (u32 k = 0; k < K; k++) next[k] = sum_in<PACKED>(t, leaf[k] + 1);
+    UNROLL for (u32 k = 0; k < K; k++) {
+      if (next[k] <= rank[k]) leaf[k]++, more = true;
     }
-    for (; leaf < leaves && sum_of(t, leaf) < highest; leaf += WARP / TreeLeaf) {
-      const u32 d = leaf + lane() / TreeLeaf, pos = lane() % TreeLeaf;
-      if (d >= leaves) continue;
-      const u32 ref = ref_of(t, d), rank = sum_of(t, d) + pos;
-      if (pos >= length_of(ref) || rank < lowest || rank >= highest) continue;
-      const Ptr block = leaf_at(t, ref);
-      const u64 j = a.Backward ? end - 1 - (rank - first) : begin + (rank - first);
-      at<u64>(a.Rows)[j] = row_of(t.Form, block, pos);
-      if (a.Keys) put_key<W>(a, j, block, pos);
-    }
-    from = stop;
   }
 }
 
-KERNEL(tree_fill_4, TreeRead, BLOCK, TREE_ANSWERS * BLOCK / 32) { fill<u32>(a, n); }
-KERNEL(tree_fill_8, TreeRead, BLOCK, TREE_ANSWERS * BLOCK / 32) { fill<u64>(a, n); }
+// fill_long writes answers from to stop of one range: lanes side by side take the
+// entries of a leaf, of several pairs of leaves at once.
+template <typename W, bool PACKED>
+INLINE void fill_long(const TreeRead &a, u64 range, u64 from, u64 stop) {
+  constexpr u32 K = 4;
+  const Tree &t = a.T;
+  const u64 begin = at<u64>(a.Offsets)[range], end = at<u64>(a.Offsets)[range + 1], b = at<u64>(a.Begin)[range];
+  const u32 first = u32(b >> 32), lowest = first + u32(a.Backward ? end - stop : from - begin);
+  const u32 highest = lowest + u32(stop - from), leaves = t.Counts[0], pos = lane() % u32(TreeLeaf);
+  u32 leaf = PACKED ? lowest / u32(TreeLeaf) : u32(b);
+  if (!PACKED && (leaf == ~u32(0) || lowest - first >= TreeLeaf)) {
+    u32 below = 0, above = leaves; // the last leaf that begins at the entry or before
+    while (above - below > 1) {
+      const u64 size = above - below;
+      const u32 c = popc(ballot(sum_in<PACKED>(t, below + u32(size * (lane() + 1) / (WARP + 1))) <= lowest));
+      if (c < WARP) above = below + u32(size * (c + 1) / (WARP + 1));
+      below += u32(size * c / (WARP + 1));
+    }
+    leaf = below;
+  }
+  for (bool more = true; more; leaf += K * WARP / TreeLeaf) {
+    u32 rank[K], ref[K];
+    u64 row[K];
+    UNROLL for (u32 k = 0; k < K; k++) {
+      const u32 d = smaller(leaf + k * (WARP / u32(TreeLeaf)) + lane() / u32(TreeLeaf), leaves - 1);
+      ref[k] = ref_in<PACKED>(t, d);
+      rank[k] = sum_in<PACKED>(t, d) + pos;
+      more = d + 1 < leaves && rank[k] - pos < highest;
+      // The last leaf is read by all that are beyond it, and written by one.
+      if (pos >= length_of(ref[k]) || d != leaf + k * (WARP / u32(TreeLeaf)) + lane() / u32(TreeLeaf)) rank[k] = highest;
+    }
+    UNROLL for (u32 k = 0; k < K; k++) row[k] = row_of(t.Form, leaf_in<PACKED>(t, ref[k]), smaller(pos, length_of(ref[k]) - 1));
+    UNROLL for (u32 k = 0; k < K; k++) {
+      if (rank[k] < lowest || rank[k] >= highest) continue;
+      const u64 j = a.Backward ? end - 1 - (rank[k] - first) : begin + (rank[k] - first);
+      at<u64>(a.Rows)[j] = row[k];
+      if (a.Keys) put_key<W>(a, j, leaf_in<PACKED>(t, ref[k]), pos);
+    }
+    more = any(more);
+  }
+}
+
+// fill writes answers, whatever ranges they are of: a warp takes a run of them, each
+// lane some that are a warp apart. Offsets of the ranges that may be meant are read
+// by all lanes, and each finds its own among them.
+template <typename W, bool PACKED>
+INLINE void fill(const TreeRead &a, u64 n) {
+  constexpr u32 K = TREE_AT_A_TIME;
+  const Tree &t = a.T;
+  const u64 *offsets = at<u64>(a.Offsets);
+  u64 from = (u64(block()) * (BLOCK / WARP) + warp()) * TREE_ANSWERS;
+  const u64 to = smaller(n, from + TREE_ANSWERS);
+  if (from >= n) return;
+  u64 low = range_before(a, from);
+  u64 known = a.N; // the range of the last answer, whose rank is noted, in leaf hint
+  u32 hint = 0, noted = 0;
+  while (from < to) {
+    const u32 past = popc(ballot(low + 1 + lane() < a.N && offsets[low + 1 + lane()] <= from));
+    low = past < WARP ? low + past : range_before(a, from);
+    const u64 stop = smaller(offsets[low + 1], to);
+    if (stop - from >= TREE_LONG) {
+      fill_long<W, PACKED>(a, low, from, stop);
+      from = stop;
+      continue;
+    }
+    // What is beyond the last answer is that one again, and not written.
+    u64 range[K], j[K];
+    UNROLL for (u32 k = 0; k < K; k++) {
+      j[k] = smaller(from + k * WARP + lane(), to - 1);
+      const u64 end = low + 1 + lane() < a.N ? offsets[low + 1 + lane()] : ~u64(0);
+      u32 c = 0; // so many of these ends are at j or before
+      UNROLL for (u32 half = WARP / 2; half > 0; half /= 2) {
+        if (shfl(end, c + half - 1) <= j[k]) c += half;
+      }
+      if (shfl(end, c) <= j[k]) c++;
+      range[k] = low + c;
+      if (c == WARP) {
+        u64 high = a.N; // many ranges have nothing
+        while (high - range[k] > 1) {
+          const u64 middle = (range[k] + high) / 2;
+          if (offsets[middle] <= j[k]) range[k] = middle; else high = middle;
+        }
+      }
+      low = shfl(range[k], WARP - 1);
+    }
+    u64 begin[K];
+    u32 rank[K], leaf[K];
+    UNROLL for (u32 k = 0; k < K; k++) {
+      begin[k] = at<u64>(a.Begin)[range[k]];
+      rank[k] = u32(a.Backward ? offsets[range[k] + 1] - 1 - j[k] : j[k] - offsets[range[k]]);
+    }
+    UNROLL for (u32 k = 0; k < K; k++) {
+      const u32 d = rank[k];
+      rank[k] += u32(begin[k] >> 32);
+      leaf[k] = u32(begin[k]) + d / u32(TreeLeaf);
+      if (range[k] == known) {
+        leaf[k] = rank[k] >= noted ? hint + (rank[k] - noted) / u32(TreeLeaf) : hint - smaller(hint, (noted - rank[k]) / u32(TreeLeaf));
+      } else if (!PACKED && (u32(begin[k]) == ~u32(0) || d >= TREE_FAR)) {
+        u32 below = 0, above = t.Counts[0]; // the last leaf that begins at the entry or before
+        while (above - below > 1) {
+          const u32 middle = below + (above - below) / 2;
+          if (sum_in<PACKED>(t, middle) <= rank[k]) below = middle; else above = middle;
+        }
+        leaf[k] = below;
+      }
+    }
+    seek<PACKED>(t, rank, leaf);
+    known = shfl(range[K - 1], WARP - 1);
+    hint = shfl(leaf[K - 1], WARP - 1);
+    noted = shfl(rank[K - 1], WARP - 1);
+    u32 ref[K];
+    u64 row[K];
+    UNROLL for (u32 k = 0; k < K; k++) ref[k] = ref_in<PACKED>(t, leaf[k]);
+    UNROLL for (u32 k = 0; k < K; k++) row[k] = row_of(t.Form, leaf_in<PACKED>(t, ref[k]), rank[k] - sum_in<PACKED>(t, leaf[k]));
+    UNROLL for (u32 k = 0; k < K; k++) {
+      if (from + k * WARP + lane() >= to) continue;
+      at<u64>(a.Rows)[j[k]] = row[k];
+      if (a.Keys) put_key<W>(a, j[k], leaf_in<PACKED>(t, ref[k]), rank[k] - sum_in<PACKED>(t, leaf[k]));
+    }
+    from += K * WARP;
+  }
+}
+
+DENSE(tree_fill_4, TreeRead, BLOCK, TREE_ANSWERS * BLOCK / 32, 4) {
+  if (a.T.Refs) fill<u32, false>(a, n); else fill<u32, true>(a, n);
+}
+DENSE(tree_fill_8, TreeRead, BLOCK, TREE_ANSWERS * BLOCK / 32, 4) {
+  if (a.T.Refs) fill<u64, false>(a, n); else fill<u64, true>(a, n);
+}

@@ -126,51 +126,71 @@ INLINE u32 leaves_for(u32 count) {
   return (count + (count > 2 * TreeLeaf ? treeFill : TreeLeaf) - 1) / (count > 2 * TreeLeaf ? treeFill : TreeLeaf);
 }
 
-KERNEL(tree_plan, TreeWrite, BLOCK, BLOCK) {
+// A group of more changes than these has a thread for each.
+constexpr u32 few_changes = 4 * u32(TreeLeaf);
+
+#define TREE_PLANNED 4
+
+KERNEL(tree_plan, TreeWrite, BLOCK, TREE_PLANNED * BLOCK) {
   SHARED(u64, place, 1);
   const u32 tile = take_tile(at<u32>(a.Planned));
-  const u32 g = tile * BLOCK + thread();
+  const u32 base = tile * (TREE_PLANNED * BLOCK) + thread();
   TreeTotals *totals = at<TreeTotals>(a.Totals);
   const u32 groups = totals->Groups;
-  treeGroup x = {};
-  if (g < groups) {
-    x.First = at<u32>(a.First)[g];
-    x.Leaf = at<u32>(a.Leaf)[x.First];
-    if (a.From.Counts[0]) x.Ref = at<u32>(a.From.Refs)[x.Leaf], x.Count = length_of(x.Ref);
-    x.Count += net(at<u64>(a.Prefix)[at<u32>(a.First)[g + 1]]) - net(at<u64>(a.Prefix)[x.First]);
-    x.Leaves = leaves_for(x.Count);
+  treeGroup x[TREE_PLANNED];
+  u32 end[TREE_PLANNED];
+  UNROLL for (u32 k = 0; k < TREE_PLANNED; k++) {
+    x[k] = {};
+    const u32 g = base + k * BLOCK;
+    x[k].First = g < groups ? at<u32>(a.First)[g] : 0;
+    end[k] = g < groups ? at<u32>(a.First)[g + 1] : 0;
   }
-  u64 all;
-  const u64 before = block_scan<BLOCK>(u64(x.Leaves), Add(), u64(0), all);
+  UNROLL for (u32 k = 0; k < TREE_PLANNED; k++) {
+    if (base + k * BLOCK < groups) x[k].Leaf = at<u32>(a.Leaf)[x[k].First];
+    x[k].Count = net(at<u64>(a.Prefix)[end[k]]) - net(at<u64>(a.Prefix)[x[k].First]);
+  }
+  UNROLL for (u32 k = 0; k < TREE_PLANNED; k++) {
+    if (base + k * BLOCK < groups && a.From.Counts[0]) x[k].Ref = at<u32>(a.From.Refs)[x[k].Leaf], x[k].Count += length_of(x[k].Ref);
+  }
+  u64 all = 0;
+  UNROLL for (u32 k = 0; k < TREE_PLANNED; k++) {
+    u64 row;
+    x[k].Leaves = base + k * BLOCK < groups ? leaves_for(x[k].Count) : 0;
+    x[k].Before = u32(all + block_scan<BLOCK>(u64(x[k].Leaves), Add(), u64(0), row));
+    all += row;
+    if (end[k] - x[k].First > few_changes) totals->Large = 1;
+  }
   if (warp() == 0) {
     const u64 past = look_back(TileWords{at<u64>(a.Planned) + 1}, tile, all);
     if (lane() == 0) {
       place[0] = past;
-      if (u64(tile + 1) * BLOCK >= n) totals->Leaves = past + all;
+      if (u64(tile + 1) * (TREE_PLANNED * BLOCK) >= n) totals->Leaves = past + all;
     }
   }
   sync_block();
-  if (g < groups) {
-    x.Before = u32(place[0] + before);
-    at<treeGroup>(a.Groups)[g] = x;
-    if (a.From.Counts[0]) at<u32>(a.Touched)[x.Leaf] = g + 1;
+  UNROLL for (u32 k = 0; k < TREE_PLANNED; k++) {
+    const u32 g = base + k * BLOCK;
+    if (g >= groups) break;
+    x[k].Before += u32(place[0]);
+    at<treeGroup>(a.Groups)[g] = x[k];
+    if (a.From.Counts[0]) at<u32>(a.Touched)[x[k].Leaf] = g + 1;
   }
 }
 
 #define TREE_LEAVES 8
 
 // directory finds where the leaves of the new state are, and moves those that
-// stay: threads side by side take leaves side by side.
+// stay: a warp takes leaves that lie together, a lane each 32nd of them.
 template <typename W>
 INLINE void directory(const TreeWrite &a, u64 n) {
   SHARED(u64, place, 1);
   const u32 tile = take_tile(at<u32>(a.Placed));
-  const u64 base = u64(tile) * (BLOCK * TREE_LEAVES) + thread();
+  const u64 base = u64(tile) * (BLOCK * TREE_LEAVES) + warp() * (WARP * TREE_LEAVES) + lane();
   u32 touched[TREE_LEAVES], ref[TREE_LEAVES];
   W last[TREE_LEAVES];
   u64 sum[TREE_LEAVES], all = 0;
   UNROLL for (u32 k = 0; k < TREE_LEAVES; k++) {
-    const u64 i = base + k * BLOCK;
+    const u64 i = base + k * WARP;
     touched[k] = i < n ? at<u32>(a.Touched)[i] : 0;
     ref[k] = i < n ? at<u32>(a.From.Refs)[i] : 0;
     last[k] = i < n ? at<W>(a.From.Levels[0])[i] : W(0);
@@ -181,18 +201,21 @@ INLINE void directory(const TreeWrite &a, u64 n) {
     const treeGroup &g = at<treeGroup>(a.Groups)[touched[k] - 1];
     sum[k] = u64(g.Leaves) << 32 | g.Count;
   }
+  u64 own = 0;
   UNROLL for (u32 k = 0; k < TREE_LEAVES; k++) {
-    u64 row;
-    sum[k] = all + block_scan<BLOCK>(sum[k], Add(), u64(0), row);
-    all += row;
+    const u64 upto = warp_scan(sum[k], Add());
+    sum[k] = own + upto - sum[k];
+    own += shfl(upto, WARP - 1);
   }
+  const u64 before = shfl(block_scan<BLOCK>(lane() == 0 ? own : u64(0), Add(), u64(0), all), 0);
   if (warp() == 0) {
     const u64 past = look_back(TilePairs{at<Pack<u64, 2>>(a.Placed + 16)}, tile, all);
     if (lane() == 0) place[0] = past;
   }
   sync_block();
+  UNROLL for (u32 k = 0; k < TREE_LEAVES; k++) sum[k] += before;
   UNROLL for (u32 k = 0; k < TREE_LEAVES; k++) {
-    if (base + k * BLOCK >= n) break;
+    if (base + k * WARP >= n) break;
     const u32 to = u32((place[0] + sum[k]) >> 32), entries = u32(place[0] + sum[k]);
     if (touched[k]) {
       treeGroup &g = at<treeGroup>(a.Groups)[touched[k] - 1];
@@ -209,6 +232,25 @@ INLINE void directory(const TreeWrite &a, u64 n) {
 KERNEL(tree_directory_4, TreeWrite, BLOCK, TREE_LEAVES * BLOCK) { directory<u32>(a, n); }
 KERNEL(tree_directory_8, TreeWrite, BLOCK, TREE_LEAVES * BLOCK) { directory<u64>(a, n); }
 
+// put_at writes an entry to place pos of a leaf, of the so manieth slot that is
+// taken; who is the last of its leaf writes what the directory says of it.
+template <typename W>
+INLINE void put_at(const TreeWrite &a, u32 taken, u32 number, u32 pos, bool last, u32 sum, W word, Ptr rest, Ptr tail, u64 row) {
+  const TreeForm &f = a.To.Form;
+  const u32 slot = at<u32>(a.Ring)[(a.Head + taken) & a.Mask];
+  const Ptr leaf = slot_at(a.To.Slots, f.Block, slot);
+  at<W>(leaf)[pos] = word;
+  u64 *to = at<u64>(rest_of(f, leaf, pos));
+  for (u32 w = 0; w + f.Long < f.Rest; w++) to[w] = at<u64>(rest)[w];
+  if (f.Long) to[f.Rest - 1] = tail;
+  if (f.Wide) at<u64>(leaf + f.RowsAt)[pos] = row; else at<u32>(leaf + f.RowsAt)[pos] = u32(row);
+  if (last) {
+    at<W>(a.To.Levels[0])[number] = word;
+    at<u32>(a.To.Refs)[number] = slot * u32(TreeLeaf) + pos;
+    at<u32>(a.To.Sums)[number] = sum;
+  }
+}
+
 // put writes entry number rank of a group to its leaf. The group's entries are
 // spread evenly.
 template <typename W>
@@ -219,54 +261,108 @@ INLINE void put(const TreeWrite &a, const treeGroup &g, u32 rank, W word, Ptr re
     begin = u32(u64(g.Count) * j / g.Leaves);
     end = u32(u64(g.Count) * (j + 1) / g.Leaves);
   }
-  const TreeForm &f = a.To.Form;
-  const u32 slot = at<u32>(a.Ring)[(a.Head + g.Before + j) & a.Mask], pos = rank - begin;
-  const Ptr leaf = slot_at(a.To.Slots, f.Block, slot);
-  at<W>(leaf)[pos] = word;
-  u64 *to = at<u64>(rest_of(f, leaf, pos));
-  for (u32 w = 0; w + f.Long < f.Rest; w++) to[w] = at<u64>(rest)[w];
-  if (f.Long) to[f.Rest - 1] = tail;
-  if (f.Wide) at<u64>(leaf + f.RowsAt)[pos] = row; else at<u32>(leaf + f.RowsAt)[pos] = u32(row);
-  if (rank + 1 == end) {
-    at<W>(a.To.Levels[0])[g.At + j] = word;
-    at<u32>(a.To.Refs)[g.At + j] = slot * u32(TreeLeaf) + pos;
-    at<u32>(a.To.Sums)[g.At + j] = g.Sum + begin;
+  put_at(a, g.Before + j, g.At + j, rank - begin, rank + 1 == end, g.Sum + begin, word, rest, tail, row);
+}
+
+// put_packed writes entry number rank of n, in leaves of treeFill.
+template <typename W>
+INLINE void put_packed(const TreeWrite &a, u32 rank, u32 n, W word, Ptr rest, Ptr tail, u64 row) {
+  const u32 leaf = rank / u32(treeFill), pos = rank % u32(treeFill);
+  put_at(a, leaf, leaf, pos, pos + 1 == u32(treeFill) || rank + 1 == n, rank - pos, word, rest, tail, row);
+}
+
+#define TREE_BUILT 4
+
+// build writes all changes, which are in order, to new leaves.
+template <typename W>
+INLINE void build(const TreeWrite &a, u64 n) {
+  const u64 base = u64(block()) * (TREE_BUILT * BLOCK) + thread();
+  W word[TREE_BUILT];
+  u64 row[TREE_BUILT];
+  UNROLL for (u32 k = 0; k < TREE_BUILT; k++) {
+    const u64 i = base + k * BLOCK;
+    if (i < n) word[k] = item_word<W>(a.Items, i), row[k] = item_row(a.Items, i);
+  }
+  UNROLL for (u32 k = 0; k < TREE_BUILT; k++) {
+    const u64 i = base + k * BLOCK;
+    if (i >= n) return;
+    const Ptr rest = a.To.Form.Rest ? item_rest(a.Items, i) : 0;
+    put_packed<W>(a, u32(i), u32(n), word[k], rest, a.Tails ? at<Ptr>(a.Tails)[i] : 0, row[k]);
   }
 }
 
-// items writes the entries that come.
+KERNEL(tree_build_4, TreeWrite, BLOCK, TREE_BUILT * BLOCK) { build<u32>(a, n); }
+KERNEL(tree_build_8, TreeWrite, BLOCK, TREE_BUILT * BLOCK) { build<u64>(a, n); }
+
+// item writes change i of a group, if it comes.
+template <typename W>
+INLINE void item(const TreeWrite &a, const treeGroup &g, u64 i, u64 before) {
+  const u32 code = at<u8>(a.At)[i];
+  if (!(code & u32(EffectAdd))) return;
+  const u32 rank = (code & u32(effectPlace)) / 2 + net(at<u64>(a.Prefix)[i]) - net(before);
+  const Ptr rest = a.To.Form.Rest ? item_rest(a.Items, i) : 0;
+  put<W>(a, g, rank, item_word<W>(a.Items, i), rest, a.Tails ? at<Ptr>(a.Tails)[i] : 0, item_row(a.Items, i));
+}
+
+// items writes the entries that come of groups of many.
 template <typename W>
 INLINE void items(const TreeWrite &a, u64 n) {
   const u64 i = number();
   if (i >= n) return;
-  const u32 code = at<u8>(a.At)[i];
-  if (!(code & u32(EffectAdd))) return;
   const u64 prefix = at<u64>(a.Prefix)[i];
   u32 number = met(prefix);
   // The leaves met before a change are its own too, unless it is the first.
   if (number == met(at<u64>(a.Prefix)[i + 1])) number--;
   const treeGroup g = at<treeGroup>(a.Groups)[number];
-  const u32 rank = (code & u32(effectPlace)) / 2 + net(prefix) - net(at<u64>(a.Prefix)[g.First]);
-  const Ptr rest = a.To.Form.Rest ? item_rest(a.Items, i) : 0;
-  put<W>(a, g, rank, item_word<W>(a.Items, i), rest, a.Tails ? at<Ptr>(a.Tails)[i] : 0, item_row(a.Items, i));
+  if (at<u32>(a.First)[number + 1] - g.First > few_changes) item<W>(a, g, i, at<u64>(a.Prefix)[g.First]);
 }
 
 KERNEL(tree_items_4, TreeWrite, BLOCK, BLOCK) { items<u32>(a, n); }
 KERNEL(tree_items_8, TreeWrite, BLOCK, BLOCK) { items<u64>(a, n); }
 
-// old writes the entries that stay of leaves that are met, and gives those back.
+// stay writes an entry that stays.
 template <typename W>
-INLINE void old(const TreeWrite &a, u64 n) {
+INLINE void stay(const TreeWrite &a, const treeGroup &g, Ptr leaf, u32 pos, u32 rank) {
+  const TreeForm &f = a.From.Form;
+  const Ptr rest = rest_of(f, leaf, pos);
+  put<W>(a, g, rank, word_of<W>(leaf, pos), rest, f.Long ? at<u64>(rest)[f.Rest - 1] : 0, row_of(f, leaf, pos));
+}
+
+// scatter_one is scatter for a group of one change, as most are of a batch that is
+// much smaller than the tree: it needs no sums.
+template <typename W>
+INLINE void scatter_one(const TreeWrite &a, const treeGroup &g, u32 group, u32 pos) {
+  const u32 code = at<u8>(a.At)[g.First], place = (code & u32(effectPlace)) / 2;
+  const Ptr leaf = leaf_in<false>(a.From, g.Ref);
+  if (pos == 0) {
+    at<u32>(a.Ring)[(a.Tail + group) & a.Mask] = g.Ref / u32(TreeLeaf);
+    if (code & u32(EffectAdd)) {
+      const Ptr rest = a.To.Form.Rest ? item_rest(a.Items, g.First) : 0;
+      put<W>(a, g, place, item_word<W>(a.Items, g.First), rest, a.Tails ? at<Ptr>(a.Tails)[g.First] : 0, item_row(a.Items, g.First));
+    }
+  }
+  if (pos >= length_of(g.Ref)) return;
+  if (code & u32(effectRemove) && pos == place) return;
+  const u32 shift = pos < place ? 0 : code & u32(EffectAdd) ? 1 : code & u32(effectRemove) ? ~u32(0) : 0;
+  stay<W>(a, g, leaf, pos, pos + shift);
+}
+
+// scatter writes the leaves of a group, a thread an entry of the old one: the
+// entries that stay and those that come, and gives the old slot back.
+template <typename W>
+INLINE void scatter(const TreeWrite &a, u64 n) {
   const u64 t = number();
   if (t >= n) return;
   const u32 pos = u32(t % TreeLeaf);
   const treeGroup g = at<treeGroup>(a.Groups)[t / TreeLeaf];
-  const u32 ref = g.Ref;
-  if (pos == 0) at<u32>(a.Ring)[(a.Tail + t / TreeLeaf) & a.Mask] = ref / u32(TreeLeaf);
-  if (pos >= length_of(ref)) return;
+  const u32 ref = g.Ref, end = at<u32>(a.First)[t / TreeLeaf + 1];
+  if (end - g.First == 1 && a.From.Counts[0]) return scatter_one<W>(a, g, u32(t / TreeLeaf), pos);
+  const u64 before = at<u64>(a.Prefix)[g.First];
+  if (pos == 0 && a.From.Counts[0]) at<u32>(a.Ring)[(a.Tail + t / TreeLeaf) & a.Mask] = ref / u32(TreeLeaf);
+  for (u32 i = g.First + pos; i < end && end - g.First <= few_changes; i += u32(TreeLeaf)) item<W>(a, g, i, before);
+  if (!a.From.Counts[0] || pos >= length_of(ref)) return;
   // The first change that is not before this entry.
   const u8 *code = at<u8>(a.At);
-  const u32 end = at<u32>(a.First)[t / TreeLeaf + 1];
   u32 low = g.First, high = end;
   while (low < high) {
     const u32 middle = low + (high - low) / 2;
@@ -275,27 +371,24 @@ INLINE void old(const TreeWrite &a, u64 n) {
   for (u32 i = low; i < end && (code[i] & u32(effectPlace)) == 2 * pos + 1; i++) {
     if (code[i] & u32(effectRemove)) return;
   }
-  const u32 rank = pos + net(at<u64>(a.Prefix)[low]) - net(at<u64>(a.Prefix)[g.First]);
-  const TreeForm &f = a.From.Form;
-  const Ptr leaf = leaf_at(a.From, ref), rest = rest_of(f, leaf, pos);
-  put<W>(a, g, rank, word_of<W>(leaf, pos), rest, f.Long ? at<u64>(rest)[f.Rest - 1] : 0, row_of(f, leaf, pos));
+  const u32 rank = pos + net(at<u64>(a.Prefix)[low]) - net(before);
+  stay<W>(a, g, leaf_in<false>(a.From, ref), pos, rank);
 }
 
-KERNEL(tree_old_4, TreeWrite, BLOCK, BLOCK) { old<u32>(a, n); }
-KERNEL(tree_old_8, TreeWrite, BLOCK, BLOCK) { old<u64>(a, n); }
+KERNEL(tree_scatter_4, TreeWrite, BLOCK, BLOCK) { scatter<u32>(a, n); }
+KERNEL(tree_scatter_8, TreeWrite, BLOCK, BLOCK) { scatter<u64>(a, n); }
 
 // all writes every entry to new leaves, in another form maybe.
 template <typename W>
 INLINE void all_entries(const TreeWrite &a, u64 n) {
-  const treeGroup g = {0, 0, 0, a.From.Entries, a.To.Counts[0], 0, 0, 0};
   const u64 t = number();
   if (t >= n) return;
   const u32 pos = u32(t % TreeLeaf), ref = at<u32>(a.From.Refs)[t / TreeLeaf];
   if (pos >= length_of(ref)) return;
   const u32 rank = at<u32>(a.From.Sums)[t / TreeLeaf] + pos;
   const Ptr leaf = leaf_at(a.From, ref);
-  put<W>(a, g, rank, word_of<W>(leaf, pos), rest_of(a.From.Form, leaf, pos), a.Tails ? at<Ptr>(a.Tails)[rank] : 0,
-         row_of(a.From.Form, leaf, pos));
+  put_packed<W>(a, rank, a.From.Entries, word_of<W>(leaf, pos), rest_of(a.From.Form, leaf, pos), a.Tails ? at<Ptr>(a.Tails)[rank] : 0,
+                row_of(a.From.Form, leaf, pos));
 }
 
 KERNEL(tree_all_4, TreeWrite, BLOCK, BLOCK) { all_entries<u32>(a, n); }
@@ -418,22 +511,24 @@ KERNEL(tree_check_free, TreeCheck, BLOCK, BLOCK) {
   if (atomic_add(&at<u32>(a.Marks)[slot], 1) != 0) fail(a.Status, StatusBug, __LINE__, i, slot);
 }
 
+struct Or { INLINE u64 operator()(u64 a, u64 b) const { return a | b; } };
+struct And { INLINE u64 operator()(u64 a, u64 b) const { return a & b; } };
+
+// note adds the bits that a block has met of a word. Most blocks have nothing to add.
+INLINE void note(TreeFacts *out, u32 w, u64 any_bits, u64 all_bits) {
+  any_bits = block_reduce<BLOCK>(any_bits, Or());
+  all_bits = block_reduce<BLOCK>(all_bits, And());
+  if (thread() != 0) return;
+  if (any_bits & ~ld_relaxed(&out->Or[w])) atomic_or(&out->Or[w], any_bits);
+  if (~all_bits & ld_relaxed(&out->And[w])) atomic_and(&out->And[w], all_bits);
+}
+
 // facts sums up what keys are like.
 template <typename W>
 INLINE void facts(const TreeKeys &a, u64 n) {
   TreeFacts *out = at<TreeFacts>(a.Out);
   const u32 words = a.Form.Rest + 1 - a.Form.Long, size = a.Form.KeySize;
   const u64 step = u64(blocks()) * BLOCK;
-  const auto note = [&](u32 w, u64 any_bits, u64 all_bits) {
-    UNROLL for (u32 d = WARP / 2; d > 0; d /= 2) {
-      any_bits |= shfl_xor(any_bits, d);
-      all_bits &= shfl_xor(all_bits, d);
-    }
-    if (lane() == 0) {
-      atomic_or(&out->Or[w], any_bits);
-      atomic_and(&out->And[w], all_bits);
-    }
-  };
   bool fallen = false, rows = false, same = false, tails = false;
   u64 any_word = 0, all_word = ~u64(0), any_row = 0, all_row = ~u64(0);
   for (u64 i = number(); i < n; i += step) {
@@ -443,6 +538,7 @@ INLINE void facts(const TreeKeys &a, u64 n) {
     any_word |= v, all_word &= v, any_row |= row, all_row &= row;
     rows |= row < row_before;
     same |= i > 0 && row == row_before;
+    if (a.Low) at<u32>(a.Low)[i] = u32(row);
     if (i == 0) out->First = row;
     if (i == n - 1) out->Last = row;
     if (a.Form.Long && at<u64>(key)[words]) tails = true;
@@ -450,15 +546,15 @@ INLINE void facts(const TreeKeys &a, u64 n) {
     const i32 c = v < u ? 1 : a.Form.Rest ? compare_rest(a.Form, before + 8, key + 8) : 0;
     fallen = c > 0 || (c == 0 && row < row_before);
   }
-  note(0, any_word, all_word);
-  note(words, any_row, all_row);
+  note(out, 0, any_word, all_word);
+  note(out, words, any_row, all_row);
   for (u32 w = 1; w < words; w++) {
     u64 any_bits = 0, all_bits = ~u64(0);
     for (u64 i = number(); i < n; i += step) {
       const u64 v = at<u64>(a.Keys + i * size)[w];
       any_bits |= v, all_bits &= v;
     }
-    note(w, any_bits, all_bits);
+    note(out, w, any_bits, all_bits);
   }
   if (any(fallen) && lane() == 0) atomic_or(&out->Fallen, 1);
   if (any(rows) && lane() == 0) atomic_or(&out->RowsFall, 1);
@@ -484,10 +580,6 @@ INLINE void words(const TreeKeys &a, u64 n) {
 
 KERNEL(tree_words_4, TreeKeys, BLOCK, 4 * BLOCK) { words<u32>(a, n); }
 KERNEL(tree_words_8, TreeKeys, BLOCK, 4 * BLOCK) { words<u64>(a, n); }
-
-KERNEL(tree_rows32, TreeKeys, BLOCK, 4 * BLOCK) {
-  move<4>(n, [&](u64 i) { return at<u64>(a.Rows)[i]; }, [&](u64 i, u64 v) { at<u32>(a.Out)[i] = u32(v); });
-}
 
 // merge makes runs in the order of tails twice as long: a change counts those of
 // the other run that come before it.

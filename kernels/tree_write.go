@@ -15,8 +15,9 @@ type TreeKeys struct {
 	Keys, Rows device.Ptr
 	Index      device.Ptr
 	Out        device.Ptr
-	Word       uint32 // of Words: which to write; as many as a key's: the row
-	Width      uint32 // of Merge: of the runs that are in order
+	Low        device.Ptr // of Facts: where rows go as 32 bits, 0: nowhere
+	Word       uint32     // of Words: which to write; as many as a key's: the row
+	Width      uint32     // of Merge: of the runs that are in order
 }
 
 // TreeFacts is what is known of a batch before it is put in order. Word number
@@ -88,6 +89,7 @@ type TreeTotals struct {
 	Added   uint32 // entries that come less those that go, which may be below 0
 	Leaves  uint64 // that are written
 	Deleted uint64
+	Large   uint64 // 1: a leaf has many changes
 }
 
 // TreeWrite is a batch of N changes on the way from one state to the next.
@@ -128,15 +130,15 @@ var (
 	treeFacts   = treeKernels[TreeKeys](loops(codeTreeFacts4), loops(codeTreeFacts8))
 	treeWords   = treeKernels[TreeKeys](codeTreeWords4, codeTreeWords8)
 	treeMerge   = treeKernel[TreeKeys](codeTreeMerge)
-	treeRows32  = treeKernel[TreeKeys](codeTreeRows32)
 	treeHeads   = treeKernels[TreeWrite](codeTreeHeads4, codeTreeHeads8)
 	treeUpserts = treeKernel[TreeWrite](codeTreeUpserts)
 	treeLocate  = treeKernels[TreeWrite](codeTreeLocate4, codeTreeLocate8)
 	treeGroups  = treeKernel[TreeWrite](codeTreeGroup)
 	treePlan    = treeKernel[TreeWrite](codeTreePlan)
 	treeDir     = treeKernels[TreeWrite](codeTreeDirectory4, codeTreeDirectory8)
+	treeBuild   = treeKernels[TreeWrite](codeTreeBuild4, codeTreeBuild8)
 	treeItems   = treeKernels[TreeWrite](codeTreeItems4, codeTreeItems8)
-	treeOld     = treeKernels[TreeWrite](codeTreeOld4, codeTreeOld8)
+	treeScatter = treeKernels[TreeWrite](codeTreeScatter4, codeTreeScatter8)
 	treeAll     = treeKernels[TreeWrite](codeTreeAll4, codeTreeAll8)
 	treeUpper   = treeKernels[TreeWrite](codeTreeUpper4, codeTreeUpper8)
 	treeTails   = treeKernel[TreeWrite](codeTreeItemTails)
@@ -155,7 +157,7 @@ func loops(c *device.Code) *device.Code {
 	return &bound
 }
 
-// Facts adds what n changes are like to the TreeFacts at Out.
+// Facts adds what n changes are like to the TreeFacts at Out, and writes Low.
 func (a *TreeKeys) Facts(s device.Stream, n int) error {
 	return device.Launch(s, treeFacts[a.Form.Narrow], n, *a)
 }
@@ -168,9 +170,6 @@ func (a *TreeKeys) Words(s device.Stream, n int) error {
 
 // Merge writes the order of n keys by their tails, given runs of Width in order.
 func (a *TreeKeys) Merge(s device.Stream, n int) error { return device.Launch(s, treeMerge, n, *a) }
-
-// Rows32 writes n rows as 32 bits.
-func (a *TreeKeys) Rows32(s device.Stream, n int) error { return device.Launch(s, treeRows32, n, *a) }
 
 // Heads writes for each change whether its key is another than the one before, 32 bits, at Leaf.
 func (a *TreeWrite) Heads(s device.Stream) error {
@@ -231,14 +230,19 @@ func (a *TreeWrite) Directory(s device.Stream) error {
 }
 
 // Scatter writes the new leaves of so many groups, and gives the old ones' slots back.
-func (a *TreeWrite) Scatter(s device.Stream, groups int) error {
-	if err := device.Launch(s, treeItems[a.From.Form.Narrow], int(a.N), *a); err != nil {
-		return err
+func (a *TreeWrite) Scatter(s device.Stream, t TreeTotals) error {
+	if t.Large != 0 {
+		if err := device.Launch(s, treeItems[a.From.Form.Narrow], int(a.N), *a); err != nil {
+			return err
+		}
 	}
-	if a.From.Leaves() == 0 {
-		return nil
-	}
-	return device.Launch(s, treeOld[a.From.Form.Narrow], groups*TreeLeaf, *a)
+	return device.Launch(s, treeScatter[a.From.Form.Narrow], int(t.Groups)*TreeLeaf, *a)
+}
+
+// Build writes the changes to the leaves of a new tree, all of them entries that
+// come.
+func (a *TreeWrite) Build(s device.Stream) error {
+	return device.Launch(s, treeBuild[a.From.Form.Narrow], int(a.N), *a)
 }
 
 // All writes all entries to new leaves.

@@ -63,13 +63,18 @@ constexpr u32 WARP = 32;
 
 // KERNEL begins an entry: its argument is a, its number of items n. Each block
 // has so many threads and covers so many items; kernels/gen tells both to Go.
+// DENSE is a kernel whose waits are hidden by other blocks: so many are to have room
+// in a multiprocessor's registers.
 #ifdef GPUSQL_LIST_KERNELS
 #define KERNEL(name, args, threads, items) \
   @kernel name args threads @covers items @end \
   void name(const args a, const u64 n)
+#define DENSE(name, args, threads, items, blocks) KERNEL(name, args, threads, items)
 #else
 #define KERNEL(name, args, threads, items) \
   extern "C" __attribute__((global, launch_bounds(threads))) void name(const args a, const u64 n)
+#define DENSE(name, args, threads, items, blocks) \
+  extern "C" __attribute__((global, launch_bounds(threads, blocks))) void name(const args a, const u64 n)
 #endif
 
 // at is the array of T at address p, which is in the device's global memory.

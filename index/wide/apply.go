@@ -53,7 +53,11 @@ func (t *tree) Apply(s device.Stream, v index.Version, e index.Entries) error {
 	}
 	w := &write{t: t, s: s, room: room, last: last}
 	w.args.From, w.args.Items, w.args.N = last.tree, items, uint64(o.n)
-	next, err := w.run()
+	step := w.run
+	if last.tree.Entries == 0 && o.fresh(0, true) {
+		step = w.build
+	}
+	next, err := step()
 	if err != nil {
 		return err
 	}
@@ -113,6 +117,55 @@ func (w *write) run() (*state, error) {
 		return nil, err
 	}
 	return next, nil
+}
+
+// build is run for entries that are all different, and the first ones: where each
+// goes is known by its number.
+func (w *write) build() (*state, error) {
+	if w.args.N > maxEntries {
+		return nil, tooLarge()
+	}
+	w.totals = kernels.TreeTotals{Added: uint32(w.args.N), Leaves: (w.args.N + fill - 1) / fill}
+	next, err := w.lay()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.writeBuilt(next); err != nil {
+		w.undo(next)
+		return nil, err
+	}
+	return next, nil
+}
+
+func (w *write) writeBuilt(next *state) error {
+	a := &w.args
+	a.To = next.tree
+	a.Ring, a.Head, a.Mask = w.slots.ring.Ptr(), w.slots.head, w.slots.mask()
+	if a.From.Form.Long != 0 {
+		var err error
+		if a.At, err = effects(w.s, w.room, int(a.N)); err != nil {
+			return err
+		}
+		if next.tails, err = w.tails.copy(w.s, w.room, a, next.tails, int(a.N), a.ItemTails); err != nil {
+			return err
+		}
+	}
+	if err := a.Build(w.s); err != nil {
+		return err
+	}
+	if err := a.Upper(w.s); err != nil {
+		return err
+	}
+	return w.s.Wait(context.Background())
+}
+
+// effects says of n changes that each comes.
+func effects(s device.Stream, room *room, n int) (device.Ptr, error) {
+	at, err := room.one(n)
+	if err != nil {
+		return 0, err
+	}
+	return at, kernels.Fill(s, at, kernels.EffectAdd, n)
 }
 
 // prepare finds memory for what is known of each change, and of each leaf.
@@ -244,7 +297,7 @@ func (w *write) write(next *state) error {
 	if err := a.Directory(w.s); err != nil {
 		return err
 	}
-	if err := a.Scatter(w.s, int(w.totals.Groups)); err != nil {
+	if err := a.Scatter(w.s, w.totals); err != nil {
 		return err
 	}
 	if err := a.Upper(w.s); err != nil {

@@ -115,19 +115,21 @@
 // sort. There are no filters: of a key that a small run does not have its directory
 // says so from the second cache, and eight keys of a warp would have to agree.
 //
-// The price of a tree that is written anew: a batch of ten rows writes a directory as a batch of a million does,
-// in proportion to the index (12 to 16 bytes for each twelve entries), and each
-// state of a history has one. Slots that were given back after an old snapshot
+// The price of a tree that is written anew: a batch of ten rows writes a directory
+// as a batch of a million does, in proportion to the index (12 to 16 bytes for each
+// twelve entries), and each state of a history has one. Slots that were given back after an old snapshot
 // was taken wait for its release, also those that are younger than it.
 //
 // # What was measured
 //
 // One H200, 50 million 32-bit keys and rows (bench/history, 2026-11-22): building
-// 12.5 G/s, lookups 9.9 (12.9 at 10 million), appending a million 5.1, inserting
-// a million at random 1.1, ten thousand into 10 million 0.05; 9.7 bytes a key when
+// 19.3 G/s, lookups 13.0 (16.3 at 16 million), appending a million 4.8, inserting
+// a million at random 1.1, ten thousand into 10 million 0.06; 9.7 bytes a key when
 // built, 15.5 when grown at random. Lookups at the oldest of 64 snapshots are as
-// fast as at the latest, 12.0.
+// fast as at the latest, 13. Lookups wait for memory, so that as many warps as
+// there is room for are worth more than registers.
 //
-// lsm, 15 million keys in batches of 2^20, all levels there: lookups 12.3 G/s, none
-// there 10.4; ranges of 8 4.1 G/s, of 1024 0.16; 8.3 bytes a key.
+// lsm, 2^27 keys in batches of 2^20: inserting 4.0 G/s, lookups in three runs 5.6;
+// 17 million in batches of 2^16, in two runs: inserting 0.6, lookups 9.6, ranges of
+// 8 2.1, of 1024 0.04; 8.3 bytes a key.
 package wide

@@ -93,22 +93,6 @@ func (g *grow) apply(e index.Entries) (*stack, error) {
 	})
 }
 
-// fresh says that all changes insert entries that are nowhere, in the index or
-// twice in the batch: their rows are above all that were.
-func (o *order) fresh(maxRow uint64, empty bool) bool {
-	f := &o.facts
-	inserts := o.e.Ops == 0 && o.e.Op == index.Insert
-	return inserts && (f.RowsFall|f.RowsSame == 0 && (empty || f.First > maxRow) || o.e.Sorted && empty)
-}
-
-// maxRow is not below the greatest row of the batch.
-func (o *order) maxRow() uint64 {
-	if o.facts.RowsFall == 0 {
-		return o.facts.Last
-	}
-	return o.facts.Or[o.words]
-}
-
 // deltas writes the changes that have an effect to a run of their own.
 func (g *grow) deltas(next *stack, o *order, items kernels.TreeItems, fresh bool) error {
 	a := kernels.RunsWrite{R: g.last.kernel(), Items: items, N: uint64(o.n)}
@@ -130,8 +114,10 @@ func (g *grow) deltas(next *stack, o *order, items kernels.TreeItems, fresh bool
 	}
 	if a.To.Form.Long != 0 {
 		var err error
-		if w.At, err = g.effects(a.Effects, o.n); err != nil {
-			return err
+		if w.At = a.Effects; fresh {
+			if w.At, err = effects(g.s, g.room, o.n); err != nil {
+				return err
+			}
 		}
 		if next.tails, err = g.tails.copy(g.s, g.room, &w, next.tails, o.n, w.ItemTails); err != nil {
 			return err
@@ -150,18 +136,6 @@ func (g *grow) deltas(next *stack, o *order, items kernels.TreeItems, fresh bool
 	next.entries += entries - 2*dead
 	g.gone = dead
 	return nil
-}
-
-// effects is what each of n changes does; where nobody has asked, each comes.
-func (g *grow) effects(at device.Ptr, n int) (device.Ptr, error) {
-	if at != 0 {
-		return at, nil
-	}
-	at, err := g.room.one(n)
-	if err != nil {
-		return 0, err
-	}
-	return at, kernels.Fill(g.s, at, kernels.EffectAdd, n)
 }
 
 // resolve finds out what each change does, and how many do something and take

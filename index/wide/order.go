@@ -22,7 +22,8 @@ type order struct {
 	e     index.Entries
 	n     int
 	facts kernels.TreeFacts
-	words int // of a key, without its tail
+	words int        // of a key, without its tail
+	low   device.Ptr // rows of 32 bits, as they came, where keys have one word
 
 	sorts   [2]device.Ptr // where words are sorted
 	numbers [2]device.Ptr
@@ -44,7 +45,12 @@ func (o *order) look() error {
 	if err := o.s.Upload(out, bytesOf(one)); err != nil {
 		return err
 	}
-	k := kernels.TreeKeys{Form: o.form, Keys: o.e.Keys.Data, Rows: o.e.Rows, Out: out}
+	if o.one() {
+		if o.low, err = o.room.one(4 * o.n); err != nil {
+			return err
+		}
+	}
+	k := kernels.TreeKeys{Form: o.form, Keys: o.e.Keys.Data, Rows: o.e.Rows, Out: out, Low: o.low}
 	if err := k.Facts(o.s, o.n); err != nil {
 		return err
 	}
@@ -55,6 +61,27 @@ func (o *order) look() error {
 
 // rows32 says that rows take 32 bits.
 func (o *order) rows32() bool { return o.facts.Or[o.words]>>32 == 0 }
+
+// one says that keys of one word are all there is to a change but its row.
+func (o *order) one() bool {
+	return !o.e.Sorted && o.e.Ops == 0 && o.e.Op != index.Upsert && o.form.Rest == 0
+}
+
+// fresh says that all changes insert entries that are nowhere, in the index or
+// twice in the batch: their rows are above all that were.
+func (o *order) fresh(maxRow uint64, empty bool) bool {
+	f := &o.facts
+	inserts := o.e.Ops == 0 && o.e.Op == index.Insert
+	return inserts && (f.RowsFall|f.RowsSame == 0 && (empty || f.First > maxRow) || o.e.Sorted && empty)
+}
+
+// maxRow is not below the greatest row of the batch.
+func (o *order) maxRow() uint64 {
+	if o.facts.RowsFall == 0 {
+		return o.facts.Last
+	}
+	return o.facts.Or[o.words]
+}
 
 // differ are the digits of a word in which keys differ.
 func (o *order) differ(word int) (first, last int) {
@@ -75,7 +102,7 @@ func (o *order) items() (kernels.TreeItems, error) {
 		}
 		return x, nil
 	}
-	if o.e.Ops == 0 && o.e.Op != index.Upsert && o.form.Rest == 0 {
+	if o.one() {
 		return x, o.plain(&x)
 	}
 	return x, o.numbered(&x)
@@ -103,28 +130,14 @@ func (o *order) plain(x *kernels.TreeItems) error {
 	if err := o.room.take(&p); err != nil {
 		return err
 	}
-	from := [2]device.Ptr{o.e.Keys.Data, keys[0]}
-	values := [2]device.Ptr{o.e.Rows, rows[0]}
+	from := o.e.Rows
 	if row == 4 {
-		k := kernels.TreeKeys{Form: o.form, Rows: o.e.Rows, Out: rows[1]}
-		if err := k.Rows32(o.s, o.n); err != nil {
-			return err
-		}
-		values[0] = rows[1]
-		x.Rows32 = 1
+		from, x.Rows32 = o.low, 1
 	}
-	// The first digit goes out of the caller's memory, which stays as it is.
-	one := r
-	one.Last = first + 1
-	if _, err := one.Sort(o.s, from, values, o.scratch, o.n); err != nil {
+	// The caller's memory stays as it is.
+	side, err := r.SortFrom(o.s, o.e.Keys.Data, from, keys, rows, o.scratch, o.n)
+	if err != nil {
 		return err
-	}
-	side := 0
-	if r.First++; r.First < last {
-		var err error
-		if side, err = r.Sort(o.s, keys, rows, o.scratch, o.n); err != nil {
-			return err
-		}
 	}
 	x.Words, x.Stride, x.Rows = keys[side], uint32(word), rows[side]
 	return nil

@@ -76,6 +76,7 @@ T exchange(const char *word, site s, T v, unsigned from, bool valid) {
 
 #define SHARED_REST(type, name) type *name = (type *)simt::dynamic()
 
+#define DENSE(name, args, threads, items, blocks) KERNEL(name, args, threads, items)
 #define KERNEL(name, args, threads, items)                                                       \
   static void kernel_##name(const args &a, const u64 n);                                         \
   static simt::entry entry_##name(#name, sizeof(args), threads,                                  \
