@@ -147,7 +147,7 @@ func (c *compiler) divide(e *planner.Call, in kernels.Instr) (kernels.Reg, error
 	}
 	if over := shift - sqltype.MaxPrecision; over > 0 {
 		t := wideType(e.Args[0].Type())
-		in.Args[0] = c.emit(kernels.Instr{Op: kernels.OpScale, Phys: sqltype.PhysI128, Imm: int32(over), Args: in.Args[:1:1], Pos: e.Pos}, t)
+		in.Args[0] = c.emit(kernels.Instr{Op: kernels.OpScale, Phys: sqltype.PhysI128, Imm: int32(over), Args: []kernels.Reg{in.Args[0]}, Pos: e.Pos}, t)
 		shift = sqltype.MaxPrecision
 	}
 	in.Op, in.Phys, in.Imm = kernels.OpDivDec, sqltype.PhysI128, int32(shift)

@@ -69,7 +69,7 @@ func makeList(f func(c *Call, i int, out []byte) ([]byte, error)) ScalarFunc {
 				return View{}, err
 			}
 			if len(b) > maxString {
-				return View{}, sqltype.Errorf(codeTooLong, "the list is longer than %d bytes", maxString)
+				return View{}, errListLength()
 			}
 			buf = append(b, sqltype.EndOfElements)
 			return c.Heap.Bytes(buf)
@@ -560,4 +560,8 @@ func joinElements(dst []byte, e sqltype.Elements, sep, null string, nulls, begun
 		}
 	}
 	return dst, begun
+}
+
+func errListLength() error {
+	return sqltype.Errorf(codeTooLong, "the list is longer than %d bytes", maxString)
 }

@@ -67,7 +67,11 @@ func seriesList(open bool) func(c *Call, i int, out []byte) ([]byte, error) {
 		if step == 0 {
 			return nil, errStep()
 		}
-		for len(out) <= maxString && !beyond(v, hi, step < 0, open) {
+		// Told before the work: a list takes nine bytes an element.
+		if seriesSteps(v, hi, step) > maxString/9 {
+			return nil, errListLength()
+		}
+		for !beyond(v, hi, step < 0, open) {
 			out = sqltype.AppendElement(out, sqltype.NewInt64(v))
 			if next := v + step; next > v == (step > 0) {
 				v = next
@@ -77,6 +81,17 @@ func seriesList(open bool) func(c *Call, i int, out []byte) ([]byte, error) {
 		}
 		return out, nil
 	}
+}
+
+// seriesSteps is how many steps lead from v to the end, 0 if they lead away.
+func seriesSteps(v, end, step int64) uint64 {
+	switch {
+	case step > 0 && end > v:
+		return (uint64(end) - uint64(v)) / uint64(step)
+	case step < 0 && end < v:
+		return (uint64(v) - uint64(end)) / -uint64(step)
+	}
+	return 0
 }
 
 func errStep() error {

@@ -19,10 +19,15 @@ func CompareDecimal(a Int128, as int, b Int128, bs int) int {
 	return a.Sign()
 }
 
-// AppendDecimal appends v/10^scale with all its scale digits: 1.50, -0.05.
+// AppendDecimal appends v/10^scale with all its scale digits: 1.50, -0.05. A negative
+// scale is zeros before the point.
 func AppendDecimal(dst []byte, v Int128, scale int) []byte {
-	if scale == 0 {
-		return v.Append(dst)
+	if scale <= 0 {
+		dst = v.Append(dst)
+		for range -scale {
+			dst = append(dst, '0')
+		}
+		return dst
 	}
 	var buf [41]byte
 	digits := v.Append(buf[:0])
