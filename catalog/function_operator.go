@@ -42,12 +42,12 @@ func operatorFamilies() []family {
 		{Func: Func{ID: FuncConcatOp}, signatures: []signature{
 			on(str, str, str), on(blob, blob, blob), on(bit, bit, bit), by(concatenated),
 		}},
-		{Func: Func{ID: FuncBitAnd}, signatures: []signature{by(integers), on(bit, bit, bit)}},
-		{Func: Func{ID: FuncBitOr}, signatures: []signature{by(integers), on(bit, bit, bit)}},
-		{Func: Func{ID: FuncBitXor}, aliases: []string{"xor"}, signatures: []signature{by(integers), on(bit, bit, bit)}},
-		{Func: Func{ID: FuncBitNot}, signatures: []signature{by(integers), on(bit, bit)}},
-		{Func: Func{ID: FuncShiftLeft}, signatures: []signature{by(integers), on(bit, bit, sqltype.Int64)}},
-		{Func: Func{ID: FuncShiftRight}, signatures: []signature{by(integers), on(bit, bit, sqltype.Int64)}},
+		{Func: Func{ID: FuncBitAnd}, signatures: []signature{by(pairOf(integers)), on(bit, bit, bit)}},
+		{Func: Func{ID: FuncBitOr}, signatures: []signature{by(pairOf(integers)), on(bit, bit, bit)}},
+		{Func: Func{ID: FuncBitXor}, aliases: []string{"xor"}, signatures: []signature{by(pairOf(integers)), on(bit, bit, bit)}},
+		{Func: Func{ID: FuncBitNot}, signatures: []signature{by(oneOf(integers)), on(bit, bit)}},
+		{Func: Func{ID: FuncShiftLeft}, signatures: []signature{by(pairOf(integers)), on(bit, bit, sqltype.Int64)}},
+		{Func: Func{ID: FuncShiftRight}, signatures: []signature{by(pairOf(integers)), on(bit, bit, sqltype.Int64)}},
 	}
 }
 
