@@ -110,6 +110,11 @@ func newSetOp(w *worker, n *planner.SetOp) (Operator, error) {
 			left.Close() //nolint:errcheck // nothing was read
 			return nil, err
 		}
+		// A chain of them is one operator, or a row would go through all of the chain.
+		if chain, ok := left.(*unionAll); ok {
+			chain.ins = append(chain.ins, right)
+			return chain, nil
+		}
 		return &unionAll{ins: []Operator{left, right}}, nil
 	}
 	if w.q.env.Spill != nil && !n.All {
