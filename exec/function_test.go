@@ -15,7 +15,7 @@ var signatureTypes = []sqltype.Type{
 	sqltype.Bool, sqltype.Int8, sqltype.Int16, sqltype.Int32, sqltype.Int64, sqltype.Uint8, sqltype.Uint16,
 	sqltype.Uint32, sqltype.Uint64, sqltype.Decimal(10, 2), sqltype.Decimal(30, 4), sqltype.Float32, sqltype.Float64,
 	sqltype.Varchar, sqltype.Blob, sqltype.Date, sqltype.Time, sqltype.Timestamp, sqltype.TimestampTZ, sqltype.Interval,
-	sqltype.UUID, sqltype.TimeTZ, sqltype.Bit,
+	sqltype.UUID, sqltype.TimeTZ, sqltype.Bit, {Kind: sqltype.KindEnum, Enum: &sqltype.Enum{Name: "mood"}},
 	sqltype.ListOf(sqltype.Int32), sqltype.ListOf(sqltype.ListOf(sqltype.Varchar)),
 	sqltype.StructOf([]sqltype.Field{{Name: "a", Type: sqltype.Int32}}),
 }
