@@ -131,11 +131,14 @@ func LongBytes(s device.Stream, v Vec, n int, scratch device.Ptr) (int, error) {
 	if err := device.Launch(s, longBytes, n, ownArgs{Src: v, Size: scratch}); err != nil {
 		return 0, err
 	}
+	return readCount(s, scratch)
+}
+
+// readCount is the number that a step has written.
+func readCount(s device.Stream, at device.Ptr) (int, error) {
 	var c [8]byte
-	if err := s.Download(c[:], scratch); err != nil {
-		return 0, err
-	}
-	return int(binary.LittleEndian.Uint64(c[:])), nil
+	err := s.Download(c[:], at)
+	return int(binary.LittleEndian.Uint64(c[:])), err
 }
 
 // MoveStrings copies the LongBytes of the n views at v to base, and has the

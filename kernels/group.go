@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"unsafe"
@@ -15,8 +14,9 @@ import (
 // It is an open-addressed table of 2^k slots, at most half full:
 //
 //	KeyWord, KeyPair   slot = {key, number+1}: one cache line settles a look-up
-//	KeyColumns         slot = {high half of the hash, number+1}; the keys are
-//	                   compared column by column with those of the group
+//	KeyRow, KeyColumns slot = {high half of the hash, number+1}; the keys are
+//	                   compared with those of the group, which lie row by row
+//	                   on the host and column by column on a GPU
 //
 // One integer key of dense values needs no hash: see directGroups. Nor is each
 // row of a batch looked up when its keys have few values: see cells.
@@ -32,7 +32,7 @@ type Groups struct {
 	slots  *device.Buffer
 	mask   uint64
 	ctl    *device.Buffer // groups so far; scratch
-	packed Array          // KeyWord, KeyPair: the keys by number
+	packed Array          // the keys by number, but for KeyColumns
 	data   []Array        // KeyColumns: the columns by number
 	valid  []Array
 	hashes Array
@@ -115,6 +115,15 @@ func (g *Groups) findHashed(s device.Stream, keys []Vec, n int, ids device.Ptr) 
 		return err
 	}
 	w := g.layout.Width()
+	if g.layout.Form == KeyRow {
+		if err := g.batch.Extend(g.mem, s, 0, findRowChunk*(w+8)); err != nil {
+			return err
+		}
+		if err := g.findByRows(s, keys, n, ids); err != nil {
+			return err
+		}
+		return g.settle(s)
+	}
 	if err := g.batch.Extend(g.mem, s, 0, n*(w+8)); err != nil {
 		return err
 	}
@@ -157,16 +166,25 @@ func (g *Groups) fill(a *findArgs) {
 // settle learns how many groups there are now, and takes over the bytes of the
 // new ones' strings.
 func (g *Groups) settle(s device.Stream) error {
-	var c [8]byte
-	if err := s.Download(c[:], g.ctl.Ptr()); err != nil {
+	old := g.n
+	n, err := readCount(s, g.ctl.Ptr())
+	if err != nil || old == n {
 		return err
 	}
-	old := g.n
-	g.n = int(binary.LittleEndian.Uint64(c[:]))
-	if g.layout.Form != KeyColumns || old == g.n {
-		return nil
-	}
+	g.n = n
 	before := g.heap.Held()
+	switch g.layout.Form {
+	case KeyRow:
+		err = g.ownTexts(s, old)
+	case KeyColumns:
+		err = g.ownColumns(s, old)
+	}
+	g.text = max(g.text, g.heap.Held()-before)
+	return err
+}
+
+// ownColumns copies the long texts of the groups from the first on to the heap.
+func (g *Groups) ownColumns(s device.Stream, old int) error {
 	for i, p := range g.layout.Phys {
 		if p == sqltype.PhysStr {
 			v := Vec{Data: g.data[i].Ptr() + device.Ptr(old*16)}
@@ -175,7 +193,6 @@ func (g *Groups) settle(s device.Stream) error {
 			}
 		}
 	}
-	g.text = max(g.text, g.heap.Held()-before)
 	return nil
 }
 
@@ -186,7 +203,7 @@ func (l *KeyLayout) slotBytes() int {
 		return int(unsafe.Sizeof(slot[uint64]{}))
 	case KeyPair:
 		return int(unsafe.Sizeof(slot[[2]uint64]{}))
-	case KeyColumns:
+	case KeyColumns, KeyRow:
 		return 8
 	default:
 		panic(fmt.Sprintf("kernels: key form %d", l.Form))
@@ -200,6 +217,8 @@ func (g *Groups) begin(s device.Stream) error {
 	}
 	if !s.Device().Traits().HostBytes { // what follows pays where rows are taken one by one
 		g.direct.off, g.cells.misses = true, cellMisses
+	} else if g.layout.Form == KeyColumns {
+		g.layout, _ = g.layout.rows()
 	}
 	b, err := g.mem.Alloc(64)
 	if err != nil {
@@ -284,7 +303,7 @@ func (g *Groups) rehash(s device.Stream, slots int) error {
 	if err := Zero(s, b.Ptr(), slots*g.layout.slotBytes()); err != nil {
 		return err
 	}
-	k := map[KeyForm]*device.Kernel[findArgs]{KeyWord: slotWord, KeyPair: slotPair, KeyColumns: slotColumns}[g.layout.Form]
+	k := map[KeyForm]*device.Kernel[findArgs]{KeyWord: slotWord, KeyPair: slotPair, KeyColumns: slotColumns, KeyRow: slotColumns}[g.layout.Form]
 	return Pieces(s, g.n, func(lo, hi int) error {
 		var a findArgs
 		g.fill(&a)

@@ -114,6 +114,8 @@ func TestGroupsAgainstMap(t *testing.T) {
 		{"wide pair", []sqltype.Phys{i64, i32}, 0, []int64{5, 1 << 31, 7}},
 		{"text", []sqltype.Phys{str}, 0, []int64{5, 300}},
 		{"texts", []sqltype.Phys{str, str, i32}, 0, []int64{3, 20, 4}},
+		{"text and numbers", []sqltype.Phys{i64, i8, str, i32, i8, i64}, 0, []int64{3, 400, 4}},
+		{"wide numbers", []sqltype.Phys{sqltype.PhysI128, i8, sqltype.PhysI128}, -50, []int64{5, 100}},
 	} {
 		for _, zero := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/zero=%v", sh.name, zero), func(t *testing.T) {

@@ -11,11 +11,13 @@ import (
 type KeyForm uint8
 
 // A key of fixed-width columns is packed into one or two words, so that equal
-// keys are equal words; others keep their columns.
+// keys are equal words; others keep their columns, and on the host groups
+// keep those row by row.
 const (
 	KeyColumns KeyForm = iota
 	KeyWord
 	KeyPair
+	KeyRow
 )
 
 // KeyLayout says how the columns of a key are packed.
@@ -28,6 +30,11 @@ type KeyLayout struct {
 	word    []uint8
 	shift   []uint8
 	nullBit []bool
+
+	// Of KeyRow, see rows.
+	words     int     // of a key
+	nullAt    []int16 // the bit of a column's NULLs; -1: it has none
+	addresses uint64  // the words that are addresses of texts, if those are long
 }
 
 // NewKeyLayout plans the packing of columns of these forms; nullable[i] asks
@@ -72,6 +79,8 @@ func (l *KeyLayout) Width() int {
 		return 8
 	case KeyPair:
 		return 16
+	case KeyRow:
+		return 8 * l.words
 	case KeyColumns:
 		return 0
 	default:
@@ -115,7 +124,7 @@ var unpackKernels = map[int]*device.Kernel[packArgs]{
 
 func (l *KeyLayout) args(i int) packArgs {
 	a := packArgs{Stride: uint32(l.Width() / 8), Word: uint32(l.word[i]), Shift: l.shift[i], Bits: uint8(8 * l.Phys[i].Width())}
-	if l.nullBit[i] {
+	if l.nullBit[i] && l.Form != KeyRow {
 		a.Null = 1
 	}
 	if l.shift[i] == 0 {
@@ -126,6 +135,9 @@ func (l *KeyLayout) args(i int) packArgs {
 
 // Pack writes the packed keys of n rows to out.
 func (l *KeyLayout) Pack(s device.Stream, cols []Vec, n int, out device.Ptr) error {
+	if l.Form == KeyRow {
+		return l.packRows(s, cols, n, out)
+	}
 	for i, c := range cols {
 		a := l.args(i)
 		a.Src, a.Out = c, out
@@ -139,6 +151,9 @@ func (l *KeyLayout) Pack(s device.Stream, cols []Vec, n int, out device.Ptr) err
 // Unpack writes column i of n packed keys to dst, which has a bitmap when the
 // column may be NULL.
 func (l *KeyLayout) Unpack(s device.Stream, i int, keys device.Ptr, n int, dst Vec) error {
+	if l.Form == KeyRow {
+		return l.unpackRows(s, i, keys, n, dst)
+	}
 	a := l.args(i)
 	a.Src, a.Out = dst, keys
 	return device.Launch(s, unpackKernels[l.Phys[i].Width()], n, a)
