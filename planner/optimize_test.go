@@ -141,6 +141,24 @@ func TestOptimizeOff(t *testing.T) {
 	}
 }
 
+// TestKeysWithoutSimplify: with the optimizer off an equality that all arms of an
+// OR share is a join's key all the same.
+func TestKeysWithoutSimplify(t *testing.T) {
+	cat := readTables(t)
+	text := "SELECT 1 FROM t, u WHERE t.a = u.a AND t.b = 1 OR t.b = 2 AND t.a = u.a"
+	p, err := optimizeText(cat, text, OptimizeOptions{Off: true})
+	require.NoError(t, err)
+	checkPlan(t, p)
+	keys := 0
+	walk(p.Root, func(n Node) bool {
+		if j, ok := n.(*Join); ok {
+			keys += len(j.Keys)
+		}
+		return true
+	})
+	require.Equal(t, 1, keys, "%s", Explain(p, ExplainOptions{}))
+}
+
 // TestWideExpressions: the work grows with the text, not with its square.
 func TestWideExpressions(t *testing.T) {
 	cat := readTables(t)

@@ -20,9 +20,10 @@ import (
 // below it, in t LEFT JOIN u ON t.a = u.a JOIN v ON u.b = v.b: a row of t without
 // a partner has no u.b. Here that condition waits until u is there.
 //
-// It is required, for a condition of WHERE between two tables of FROM is what
-// makes their join more than all pairs. When it is disabled it takes the tables
-// as they are written, passing over one only while no condition leads to it.
+// It is required, for a condition of WHERE between two tables of FROM, or one that
+// all arms of an OR share, is what makes their join more than all pairs. When it
+// is disabled it takes the tables as they are written, passing over one only
+// while no condition leads to it.
 func (o *optimizer) joinOrder(n Node) Node {
 	if j, ok := n.(*Join); ok && reorderable(j) {
 		return o.orderJoins(j)
@@ -239,6 +240,12 @@ func (g *joinGraph) addInput(in joinInput) bool {
 func (g *joinGraph) addConds(list []Expr) {
 	for _, e := range list {
 		e = g.defs.in(e)
+		if or, ok := e.(*Or); ok { // simplify, which is not required, has left nothing to share
+			if shared := shareConjuncts(or.Args); shared != nil {
+				g.addConds(conjuncts(shared))
+				continue
+			}
+		}
 		g.conds = append(g.conds, joinCond{expr: e})
 	}
 }
