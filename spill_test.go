@@ -23,26 +23,32 @@ var spillQueries = []struct {
 	name, sql string
 	ordered   bool
 	small     bool // few rows do: TestSpill passes over it
+	mapped    bool // all that is on disk is mapped: nobody looks for damage
 }{
-	{"sort", "SELECT k, g, s, v FROM t ORDER BY s DESC, k", true, false},
-	{"sort by an expression", "SELECT s, k FROM t ORDER BY k % 1000, v DESC, k LIMIT 100000 OFFSET 400000", true, true},
-	{"aggregate", "SELECT g, count(*), sum(k), min(s), max(v), avg(v) FROM t GROUP BY g", false, false},
-	{"distinct", "SELECT DISTINCT s FROM t", false, true},
-	{"aggregate distinct values", "SELECT g % 1000, count(DISTINCT s), sum(DISTINCT k) FROM t GROUP BY g % 1000", false, true},
-	{"aggregate one group's distinct values", "SELECT count(DISTINCT s), count(DISTINCT k) FROM t", false, true},
-	{"collect", "SELECT g % 5000, string_agg(left(s, 30), ',' ORDER BY k), median(k), quantile_disc(v, 0.1), mode(v) FROM t GROUP BY g % 5000", false, true},
-	{"collect one group", "SELECT median(k), quantile_cont(v, 0.3) FROM t", false, true},
-	{"join", "SELECT a.k, b.s, b.v FROM t a JOIN t b ON a.k = b.g WHERE a.v IS NOT NULL", false, false},
-	{"join by text", "SELECT count(*), sum(a.k), sum(b.k) FROM t a JOIN t b ON a.s = b.s AND a.k <= b.k", false, true},
-	{"outer join", "SELECT a.k, b.s FROM (SELECT * FROM t WHERE k % 3 = 0) a FULL JOIN (SELECT * FROM t WHERE k % 2 = 0) b ON a.g = b.k AND a.v < b.v + 5000", false, true},
-	{"join with a condition", "SELECT count(*) FROM t a WHERE NOT EXISTS (SELECT * FROM t b WHERE b.g = a.k AND b.s < a.s)", false, true},
-	{"not in", "SELECT count(*), sum(k) FROM t WHERE g NOT IN (SELECT k * 2 FROM t WHERE k % 5 > 0)", false, true},
-	{"window", "SELECT k, row_number() OVER (PARTITION BY g % 5000 ORDER BY s, k), sum(v) OVER (PARTITION BY g % 5000 ORDER BY s, k) FROM t", false, true},
-	{"window of one partition", "SELECT k, rank() OVER (ORDER BY g), lag(s) OVER (ORDER BY g, k), avg(v) OVER (ORDER BY g, k ROWS BETWEEN 100 PRECEDING AND 3 FOLLOWING) FROM t", false, false},
-	{"union", "SELECT s, k % 2 FROM t UNION SELECT s, 3 FROM t WHERE k % 4 = 0", false, false},
-	{"intersect", "SELECT s, k FROM t INTERSECT SELECT s, k FROM t WHERE k % 4 = 0", false, true},
-	{"except", "SELECT s, v FROM t EXCEPT SELECT s, v FROM t WHERE k % 4 = 0", false, true},
-	{"grouping sets", "SELECT g, k % 100000, count(*), max(s) FROM t GROUP BY GROUPING SETS ((g), (k % 100000), ())", false, true},
+	{"sort", "SELECT k, g, s, v FROM t ORDER BY s DESC, k", true, false, false},
+	{"sort by an expression", "SELECT s, k FROM t ORDER BY k % 1000, v DESC, k LIMIT 100000 OFFSET 400000", true, true, false},
+	{"aggregate", "SELECT g, count(*), sum(k), min(s), max(v), avg(v) FROM t GROUP BY g", false, false, false},
+	{"distinct", "SELECT DISTINCT s FROM t", false, true, false},
+	{"aggregate distinct values", "SELECT g % 1000, count(DISTINCT s), sum(DISTINCT k) FROM t GROUP BY g % 1000", false, true, false},
+	{"aggregate one group's distinct values", "SELECT count(DISTINCT s), count(DISTINCT k) FROM t", false, true, false},
+	{"collect", "SELECT g % 5000, string_agg(left(s, 30), ',' ORDER BY k), median(k), quantile_disc(v, 0.1), mode(v) FROM t GROUP BY g % 5000", false, true, false},
+	{"collect one group", "SELECT median(k), quantile_cont(v, 0.3) FROM t", false, true, false},
+	{"join", "SELECT a.k, b.s, b.v FROM t a JOIN t b ON a.k = b.g WHERE a.v IS NOT NULL", false, false, false},
+	{"join by text", "SELECT count(*), sum(a.k), sum(b.k) FROM t a JOIN t b ON a.s = b.s AND a.k <= b.k", false, true, false},
+	{"outer join", "SELECT a.k, b.s FROM (SELECT * FROM t WHERE k % 3 = 0) a FULL JOIN (SELECT * FROM t WHERE k % 2 = 0) b ON a.g = b.k AND a.v < b.v + 5000", false, true, false},
+	{"join with a condition", "SELECT count(*) FROM t a WHERE NOT EXISTS (SELECT * FROM t b WHERE b.g = a.k AND b.s < a.s)", false, true, false},
+	{"not in", "SELECT count(*), sum(k) FROM t WHERE g NOT IN (SELECT k * 2 FROM t WHERE k % 5 > 0)", false, true, false},
+	{"window", "SELECT k, row_number() OVER (PARTITION BY g % 5000 ORDER BY s, k), sum(v) OVER (PARTITION BY g % 5000 ORDER BY s, k) FROM t", false, true, false},
+	{"window of one partition", "SELECT k, rank() OVER (ORDER BY g), lag(s) OVER (ORDER BY g, k), avg(v) OVER (ORDER BY g, k ROWS BETWEEN 100 PRECEDING AND 3 FOLLOWING) FROM t", false, false, false},
+	{"union", "SELECT s, k % 2 FROM t UNION SELECT s, 3 FROM t WHERE k % 4 = 0", false, false, false},
+	{"intersect", "SELECT s, k FROM t INTERSECT SELECT s, k FROM t WHERE k % 4 = 0", false, true, false},
+	{"except", "SELECT s, v FROM t EXCEPT SELECT s, v FROM t WHERE k % 4 = 0", false, true, false},
+	{"intersect all", "SELECT s, k % 3 FROM t INTERSECT ALL SELECT s, k % 2 FROM t", false, false, false},
+	{"except all", "SELECT g % 7, k % 2, left(s, 13) FROM t EXCEPT ALL SELECT g % 7, 1, left(s, 13) FROM t WHERE k % 4 = 0", false, true, false},
+	{"with", "WITH w AS MATERIALIZED (SELECT s, k + 1 AS k, v FROM t) SELECT a.s, a.k, a.v FROM w a WHERE a.k >= (SELECT count(*) / 3 FROM w b)", false, false, true},
+	{"distinct on", "SELECT DISTINCT ON (s) s, k FROM t ORDER BY s, k", true, false, false},
+	{"recursive union", "WITH RECURSIVE r AS (SELECT k, s FROM t UNION SELECT (k + 3) % 5, s FROM r) SELECT count(*), sum(k), max(s) FROM r", false, true, true},
+	{"grouping sets", "SELECT g, k % 100000, count(*), max(s) FROM t GROUP BY GROUPING SETS ((g), (k % 100000), ())", false, true, false},
 }
 
 // spillTable has more than 80 MB.
@@ -126,6 +132,65 @@ func TestSpill(t *testing.T) {
 			do(t, conn, "RESET max_temp_size")
 			clean(t, db, dir)
 		})
+	}
+}
+
+// TestSpillChanges has changes whose rows are ten times the memory that they may have.
+func TestSpillChanges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it writes much")
+	}
+	dir := t.TempDir()
+	db, err := Open(":memory:")
+	require.NoError(t, err)
+	defer db.Close() //nolint:errcheck // at the end
+	ctx := context.Background()
+	conn, err := db.Conn(ctx)
+	require.NoError(t, err)
+	do(t, conn, spillTable)
+	do(t, conn, "SET temp_directory = '"+dir+"'")
+	for _, q := range []string{
+		"CREATE TABLE u AS SELECT * FROM t ORDER BY s, k",
+		"INSERT INTO u SELECT k + 600000, g, s, v FROM t ORDER BY g, k LIMIT 300000",
+		"UPDATE u SET s = s || 'x', v = g WHERE k % 5 > 0",
+		"DELETE FROM u WHERE k % 3 = 0",
+		"INSERT INTO u SELECT * FROM t WHERE k % 3 = 0 RETURNING k, s, g",
+		"DELETE FROM u WHERE k % 7 > 2 RETURNING *",
+	} {
+		answers := [2]uint64{}
+		for i, limit := range []string{"RESET memory_limit", "SET memory_limit = '8MB'"} {
+			do(t, conn, limit)
+			do(t, conn, "BEGIN")
+			sum, _, err := digest(ctx, conn, q, false)
+			require.NoError(t, err, q)
+			do(t, conn, "RESET memory_limit")
+			rest, _, err := digest(ctx, conn, "SELECT * FROM u", false)
+			require.NoError(t, err)
+			answers[i] = sum + rest
+			if i == 0 {
+				do(t, conn, "ROLLBACK")
+			} else {
+				do(t, conn, "COMMIT")
+			}
+			clean(t, db, dir)
+		}
+		require.Equal(t, answers[0], answers[1], q)
+		if !strings.HasPrefix(q, "UPDATE") && !strings.HasPrefix(q, "DELETE") {
+			continue
+		}
+		// The disk is full: nothing is changed and nothing left.
+		before, _, err := digest(ctx, conn, "SELECT * FROM u", false)
+		require.NoError(t, err)
+		do(t, conn, "SET memory_limit = '8MB'; SET max_temp_size = '1MB'")
+		_, err = conn.Exec(ctx, "UPDATE u SET s = s || 'y'")
+		var e *Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, "53100", e.Code)
+		do(t, conn, "RESET memory_limit; RESET max_temp_size")
+		after, _, err := digest(ctx, conn, "SELECT * FROM u", false)
+		require.NoError(t, err)
+		require.Equal(t, before, after)
+		clean(t, db, dir)
 	}
 }
 
@@ -213,6 +278,9 @@ func TestSpillDamage(t *testing.T) {
 	do(t, conn, strings.Replace(spillTable, "600000", "24", 1))
 	do(t, conn, "SET spill = 'always'; SET morsel = 12")
 	for _, q := range spillQueries {
+		if q.mapped {
+			continue
+		}
 		fs.Damage(70)
 		_, _, err := digest(ctx, conn, q.sql, q.ordered)
 		var e *Error

@@ -22,6 +22,7 @@ type change struct {
 	do        func(ctx context.Context, c *change) error
 	count     int64
 	returned  *rowStore // RETURNING rows, nil without
+	under     ground    // of them
 	returning *expressions
 	checks    []check
 	done      bool
@@ -65,7 +66,7 @@ func newChange(w *worker, input planner.Node, table string, checks []planner.Che
 		c.Close() //nolint:errcheck // nothing was read
 		return nil, err
 	}
-	c.returned = newRowStore(w.q.env.Memory, outs)
+	c.returned, c.under = newRowStore(w.q.env.Memory, outs), w.ground(input)
 	return c, nil
 }
 
@@ -108,6 +109,7 @@ func (c *change) Close() error {
 		c.returned.release()
 		c.returned = nil
 	}
+	c.under.drop()
 	c.slab.Release()
 	return nil
 }
@@ -135,19 +137,24 @@ func (c *change) giveBack(b *arrow.Batch) error {
 	if err != nil {
 		return err
 	}
-	return c.returned.add(c.w.stream, r)
+	return c.under.keep(c.returned, r)
 }
 
 // collected is the input, read to its end: a change must not see itself.
 func (c *change) collected(ctx context.Context) (*rowStore, error) {
 	rows := &cteRows{}
-	if err := c.w.run(ctx, c.input, rows.collect(c.w.q.env, c.input)); err != nil {
+	if err := c.w.run(ctx, c.input, rows.collect(c.input, c.input)); err != nil {
 		rows.release()
 		return nil, err
 	}
+	if len(rows.stores) == 0 {
+		return newRowStore(c.w.q.env.Memory, c.input.Cols()), nil
+	}
+	g := c.w.ground(c.input)
+	defer g.drop()
 	all := rows.stores[0]
 	for _, s := range rows.stores[1:] {
-		if err := all.add(c.w.stream, s.all()); err != nil {
+		if err := g.keep(all, s.all()); err != nil {
 			rows.release()
 			return nil, err
 		}

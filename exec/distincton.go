@@ -38,7 +38,7 @@ func (o *distinctOn) Next(ctx context.Context) (*arrow.Batch, error) {
 		for i, e := range o.n.On {
 			cols[i].Type = e.Type()
 		}
-		o.groups = newRowGroups(o.w, cols)
+		o.groups = newRowGroups(o.w, o.n, cols)
 		var err error
 		if o.in, err = o.w.buildTop(o.n.Input); err != nil {
 			return nil, err

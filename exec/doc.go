@@ -47,6 +47,6 @@
 //     no code there is found before the query starts (CheckDevice).
 //  12. An operator that keeps rows asks for room before it takes more (claim), and
 //     with none puts its own on disk (exec/spill), on devices that see the host's
-//     memory. Not all can: CTEs, DISTINCT ON, INTERSECT ALL and EXCEPT ALL, and the
-//     rows of recursive UNIONs and of changes, need memory.
+//     memory: in runs and parts, or, where rows must be reached by number (CTEs,
+//     DISTINCT ON, recursive UNIONs, changes), in files that are mapped (ground).
 package exec

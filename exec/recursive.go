@@ -17,6 +17,7 @@ type recursion struct {
 	input planner.Node
 	last  *rowStore // of the round before
 	all   *rowStore // of all rounds
+	under ground    // of all
 	count int       // of rounds
 	ended bool
 }
@@ -28,11 +29,11 @@ const maxRounds = 1_000_000
 // recurse computes a recursive definition, or, when one node reads it, leaves
 // the rounds to that node's first operator: it may not want them all.
 func (c *cteRows) recurse(ctx context.Context, w *worker, n *planner.With) error {
-	r := &recursion{q: w.q, n: n, input: n.Def, all: newRowStore(w.q.env.Memory, n.Def.Cols())}
+	r := &recursion{q: w.q, n: n, input: n.Def, all: newRowStore(w.q.env.Memory, n.Def.Cols()), under: w.ground(n)}
 	c.stores = []*rowStore{r.all}
 	w.q.onClose(r.release)
 	if !n.StepAll {
-		r.seen = newRowGroups(w, n.Def.Cols())
+		r.seen = newRowGroups(w, n, n.Def.Cols())
 	}
 	if readers(n.Body, n.CTE) == 1 {
 		c.rounds = r
@@ -78,7 +79,8 @@ func (r *recursion) round(ctx context.Context, w *worker) error {
 	}
 	r.last, r.input = next, r.n.Step
 	if err == nil && next.n > 0 {
-		err = r.all.add(w.stream, next.all())
+		r.under.w = w
+		err = r.under.keep(r.all, next.all())
 	}
 	r.ended = err != nil || next.n == 0
 	return err
@@ -86,6 +88,8 @@ func (r *recursion) round(ctx context.Context, w *worker) error {
 
 // take adds what a round gives that is new.
 func (r *recursion) take(ctx context.Context, w *worker, op Operator, next *rowStore) error {
+	g := w.ground(r.n)
+	defer g.drop()
 	for {
 		b, err := op.Next(ctx)
 		if b == nil || err != nil {
@@ -98,7 +102,7 @@ func (r *recursion) take(ctx context.Context, w *worker, op Operator, next *rowS
 			}
 		}
 		if b.Rows > 0 {
-			if err := next.add(w.stream, b); err != nil {
+			if err := g.keep(next, b); err != nil {
 				return err
 			}
 		}
@@ -107,6 +111,7 @@ func (r *recursion) take(ctx context.Context, w *worker, op Operator, next *rowS
 
 // release gives up what the rounds need besides their rows.
 func (r *recursion) release() {
+	r.under.drop()
 	if r.seen != nil {
 		r.seen.release()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/exec/spill"
@@ -153,8 +154,13 @@ func (q *query) fewerRows(rows int) int {
 
 // spillFile makes a temporary file for what a node's operators cannot keep.
 func (q *query) spillFile(n planner.Node) (*spill.File, error) {
+	return q.env.Spill.Area.Create(q.spilt(n))
+}
+
+// spilt counts what a node puts on disk; nil when nobody asks.
+func (q *query) spilt(n planner.Node) *atomic.Int64 {
 	if s := q.env.Stats; s != nil {
-		return q.env.Spill.Area.Create(&s.Node(n).Spilled)
+		return s.spills(n)
 	}
-	return q.env.Spill.Area.Create(nil)
+	return nil
 }

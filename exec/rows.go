@@ -40,6 +40,12 @@ func newRowStore(mem device.Allocator, cols []planner.ColDef) *rowStore {
 	return r
 }
 
+// use has memory taken from m from now on: what there is moves when it grows.
+func (r *rowStore) use(m device.Allocator) {
+	r.mem = m
+	r.heap.Use(m)
+}
+
 // release gives the memory back.
 func (r *rowStore) release() {
 	for i := range r.cols {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/planner"
@@ -15,7 +16,7 @@ import (
 // rowGroups numbers the distinct rows of batches, NULLs being equal, and keeps
 // a count for each.
 type rowGroups struct {
-	w      *worker
+	ground
 	groups *kernels.Groups
 	vecs   []kernels.Vec
 	ids    arrow.Slab
@@ -24,8 +25,8 @@ type rowGroups struct {
 	out    gathered
 }
 
-func newRowGroups(w *worker, cols []planner.ColDef) *rowGroups {
-	g := &rowGroups{w: w, out: gathered{mem: w.q.env.Memory}}
+func newRowGroups(w *worker, n planner.Node, cols []planner.ColDef) *rowGroups {
+	g := &rowGroups{ground: w.ground(n), out: gathered{mem: w.q.env.Memory}}
 	phys, nullable := make([]sqltype.Phys, len(cols)), make([]bool, len(cols))
 	for i, c := range cols {
 		phys[i] = c.Type.Phys()
@@ -46,10 +47,12 @@ func (g *rowGroups) find(b *arrow.Batch) (ids device.Ptr, err error) {
 		g.vecs = append(g.vecs, b.Columns[i].Vec)
 	}
 	used := 4 * g.groups.Len()
+	keep := g.under(g.groups.Held()+int64(g.counts.Cap()), g.groups.Grows(b.Rows)+g.counts.Grows(used+4*b.Rows))
+	g.groups.Use(keep)
 	if err := g.groups.Find(s, g.vecs, b.Rows, ids); err != nil {
 		return 0, err
 	}
-	return ids, g.counts.Grow(mem, s, used, 4*g.groups.Len())
+	return ids, g.counts.Grow(keep, s, used, 4*g.groups.Len())
 }
 
 // count adds a batch to the counts, each at most most.
@@ -91,6 +94,7 @@ func (g *rowGroups) pick(b *arrow.Batch, mode kernels.PickMode) (*arrow.Batch, e
 }
 
 func (g *rowGroups) release() {
+	g.drop()
 	g.groups.Release()
 	g.ids.Release()
 	g.counts.Release()
@@ -117,7 +121,7 @@ func newSetOp(w *worker, n *planner.SetOp) (Operator, error) {
 		}
 		return &unionAll{ins: []Operator{left, right}}, nil
 	}
-	if w.q.env.Spill != nil && !n.All {
+	if w.q.env.Spill != nil {
 		as := shared(w.q, spillingOf{n}, func() planner.Node { return spilling(n) })
 		if s := w.q.env.Stats; s != nil {
 			s.alias(as, n)
@@ -130,23 +134,59 @@ func newSetOp(w *worker, n *planner.SetOp) (Operator, error) {
 // spillingOf keys the node that stands for a set operation.
 type spillingOf struct{ n *planner.SetOp }
 
-// spilling is a set operation over different rows by operators that go on where
-// memory ends. Without a limit setOp does better: it gives rows as they come.
+// spilling is a set operation by operators that go on where memory ends. Without a
+// limit setOp does better: it gives rows as they come.
+//
+//	INTERSECT      the different rows of the left that are on the right: a semi join
+//	INTERSECT ALL  the same, of rows that are numbered among their equals: the i-th
+//	               of the left is there when the right has i of them
+//	EXCEPT (ALL)   an anti join
 func spilling(n *planner.SetOp) planner.Node {
 	if n.Op == planner.Union {
 		all := *n
 		all.All = true
 		return distinctRows(&all)
 	}
-	j := &planner.Join{Kind: planner.Semi, Left: distinctRows(n.Left), Right: n.Right}
+	j := &planner.Join{Kind: planner.Semi, Left: n.Left, Right: n.Right}
 	if n.Op == planner.Except {
 		j.Kind = planner.Anti
 	}
-	left, right := n.Left.Cols(), n.Right.Cols()
+	if n.All {
+		j.Left, j.Right = numberedRows(n.Left, numberOfLeft), numberedRows(n.Right, numberOfRight)
+	} else {
+		j.Left = distinctRows(n.Left)
+	}
+	left, right := j.Left.Cols(), j.Right.Cols()
 	for i := range left {
 		j.Keys = append(j.Keys, planner.JoinKey{Left: columnOf(left[i]), Right: columnOf(right[i]), NullSafe: true})
 	}
-	return j
+	if !n.All {
+		return j
+	}
+	p := &planner.Project{Input: j}
+	for _, c := range n.Left.Cols() {
+		p.Exprs = append(p.Exprs, planner.NamedExpr{Col: c, Expr: columnOf(c)})
+	}
+	return p
+}
+
+// The columns that numberedRows adds go no further than the join above: no
+// other column has such numbers.
+const (
+	numberOfLeft  planner.ColumnID = -1
+	numberOfRight planner.ColumnID = -2
+)
+
+// numberedRows is the rows of a node with their number among those that are equal.
+func numberedRows(n planner.Node, number planner.ColumnID) planner.Node {
+	w := &planner.Window{Input: n, Funcs: []planner.WindowFunc{{
+		Col:  planner.ColDef{ID: number, Name: "row_number", Type: sqltype.Int64, NotNull: true},
+		Func: &catalog.Func{ID: catalog.FuncRowNumber},
+	}}}
+	for _, c := range n.Cols() {
+		w.Partition = append(w.Partition, columnOf(c))
+	}
+	return w
 }
 
 // distinctRows is the different rows of a node.
@@ -203,7 +243,7 @@ type setOp struct {
 
 // start counts the right side of INTERSECT and EXCEPT.
 func (o *setOp) start(ctx context.Context) error {
-	o.groups = newRowGroups(o.w, o.n.Columns)
+	o.groups = newRowGroups(o.w, o.n, o.n.Columns)
 	most := uint32(math.MaxUint32)
 	if !o.n.All {
 		most = 1

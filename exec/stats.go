@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,8 @@ import (
 type Stats struct {
 	mu    sync.Mutex
 	nodes map[planner.Node]*NodeStats
+	// spilt is where nodes that are not in the plan count what they put on disk.
+	spilt map[planner.Node]*NodeStats
 }
 
 // NodeStats is what one node did: counters that workers add to.
@@ -40,16 +43,38 @@ func (s *Stats) Node(n planner.Node) *NodeStats {
 	return c
 }
 
-// alias has a node that stands for another count as that, and what is below it
-// that is not in the plan.
+// alias has a node that stands for another count as that. What the nodes between
+// it and the other's inputs put on disk is the other's, too.
 func (s *Stats) alias(n, as planner.Node) {
 	c := s.Node(as)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.nodes[n] = c
-	if j, ok := n.(*planner.Join); ok {
-		s.nodes[j.Left] = c
+	if s.spilt == nil {
+		s.spilt = map[planner.Node]*NodeStats{}
 	}
+	inputs := as.Inputs()
+	var below func(planner.Node)
+	below = func(n planner.Node) {
+		for _, in := range n.Inputs() {
+			if !slices.Contains(inputs, in) {
+				s.spilt[in] = c
+				below(in)
+			}
+		}
+	}
+	below(n)
+}
+
+// spills is where a node counts what it puts on disk.
+func (s *Stats) spills(n planner.Node) *atomic.Int64 {
+	s.mu.Lock()
+	c := s.spilt[n]
+	s.mu.Unlock()
+	if c == nil {
+		c = s.Node(n)
+	}
+	return &c.Spilled
 }
 
 // Elapsed is the time as a duration.

@@ -98,7 +98,7 @@ func (u *upsert) key(ix *catalog.Index) (*batchKey, error) {
 		c := u.n.Columns[k.Column]
 		null = append(null, &planner.IsNull{X: &planner.Col{ID: c.ID, Name: c.Name, T: c.Type}})
 	}
-	g := newRowGroups(u.w, cols)
+	g := newRowGroups(u.w, u.n, cols)
 	defer g.release()
 	ptr, err := g.find(&key)
 	if err != nil {

@@ -38,7 +38,7 @@ func (c *cteRows) compute(ctx context.Context, w *worker, n *planner.With) error
 		if n.Step != nil {
 			return c.recurse(ctx, w, n)
 		}
-		return w.run(ctx, n.Def, c.collect(w.q.env, n.Def))
+		return w.run(ctx, n.Def, c.collect(n, n.Def))
 	})
 }
 
@@ -49,28 +49,36 @@ func (c *cteRows) release() {
 	c.stores = nil
 }
 
-// collect drains an operator into a store.
-func (c *cteRows) collect(env *Env, n planner.Node) func(context.Context, *worker, Operator) error {
+// collect drains an operator of n into stores: one in memory, and then, where
+// there is no more room, some in mapped memory. These end at a size, since one
+// that grew would be written again each time.
+func (c *cteRows) collect(owner, n planner.Node) func(context.Context, *worker, Operator) error {
 	return func(ctx context.Context, w *worker, op Operator) error {
-		store := newRowStore(env.Memory, n.Cols())
-		c.mu.Lock()
-		c.stores = append(c.stores, store)
-		c.mu.Unlock()
-		return store.drain(ctx, w, op)
+		g := w.ground(owner)
+		defer g.drop()
+		var store *rowStore
+		for {
+			b, err := op.Next(ctx)
+			if b == nil || err != nil {
+				return err
+			}
+			if store == nil || g.full(store.held(), store.grows(b.Rows)) {
+				store = c.store(&g, n)
+			}
+			if err := store.add(w.stream, b); err != nil {
+				return err
+			}
+		}
 	}
 }
 
-// drain adds all that an operator gives.
-func (r *rowStore) drain(ctx context.Context, w *worker, op Operator) error {
-	for {
-		b, err := op.Next(ctx)
-		if b == nil || err != nil {
-			return err
-		}
-		if err := r.add(w.stream, b); err != nil {
-			return err
-		}
-	}
+// store begins a store.
+func (c *cteRows) store(g *ground, n planner.Node) *rowStore {
+	s := newRowStore(g.under(0, 0), n.Cols())
+	c.mu.Lock()
+	c.stores = append(c.stores, s)
+	c.mu.Unlock()
+	return s
 }
 
 // cteKey keys the rows of a CTE among a query's states.

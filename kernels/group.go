@@ -50,6 +50,12 @@ func NewGroups(m device.Allocator, l KeyLayout, hashZero bool) *Groups {
 	return g
 }
 
+// Use has memory taken from m from now on: what there is moves when it grows.
+func (g *Groups) Use(m device.Allocator) {
+	g.mem = m
+	g.heap.Use(m)
+}
+
 // Len is the number of groups.
 func (g *Groups) Len() int { return g.n }
 

@@ -69,6 +69,9 @@ func (h *Heap) Bytes(s []byte) (View, error) {
 	return h.String(unsafe.String(unsafe.SliceData(s), len(s)))
 }
 
+// Use has the blocks to come taken from m.
+func (h *Heap) Use(m device.Allocator) { h.mem = m }
+
 // Adopt takes over all strings of o, which is then empty.
 func (h *Heap) Adopt(o *Heap) {
 	if h.next == 0 {
