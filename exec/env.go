@@ -117,6 +117,16 @@ type FileReader interface {
 	Close() error
 }
 
+// BoundedReader is a FileReader that knows what values its parts have.
+type BoundedReader interface {
+	FileReader
+	// Bounds are of column i of FileScan.Columns in a part; false when they are not known.
+	Bounds(part, i int) (arrow.Bounds, bool)
+	// Order has the parts read in an order, less those for which skip answers true
+	// when their turn comes. It comes before the first Cursor.
+	Order(parts []int, skip func(part int) bool)
+}
+
 // FileCursor reads parts of a file, for one goroutine.
 type FileCursor interface {
 	Next(context.Context) (*arrow.Batch, error)

@@ -47,6 +47,9 @@ func (f *fileScan) open(ctx context.Context) error {
 		r, err := q.env.Data.File(ctx, f.n, q.batchRows)
 		if err == nil {
 			f.state.r = r
+			if b, ok := r.(BoundedReader); ok {
+				f.sooner(b)
+			}
 			q.onClose(func() { r.Close() }) //nolint:errcheck // it was only read
 		}
 		return err

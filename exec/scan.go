@@ -52,26 +52,28 @@ type scanRange struct {
 	end    int64 // morsels up to here
 }
 
-func newScanState(w *worker, snap arrow.Snap, zone []zoneTest) *scanState {
-	s := &scanState{snap: snap}
+func (s *scan) newState(snap arrow.Snap) *scanState {
+	w, zone := s.w, zoneTests(s.n.Filter, s.all, s.ids, s.w.q.env.Params)
+	st := &scanState{snap: snap}
 	if w.q.env.Mirror != nil {
-		s.mirrored(w, zone)
+		st.mirrored(w, zone)
 	} else {
 		for _, g := range snap.Segments {
 			n := g.Rows()
 			if skipped(zone, g) {
 				n = 0
 			}
-			s.ranges = append(s.ranges, scanRange{seg: g, hi: n})
+			st.ranges = append(st.ranges, scanRange{seg: g, hi: n})
 		}
+		s.sooner(st.ranges)
 	}
 	morsel, end := w.q.batchRows, int64(0)
-	for i := range s.ranges {
-		r := &s.ranges[i]
+	for i := range st.ranges {
+		r := &st.ranges[i]
 		end += int64((r.hi - r.lo + morsel - 1) / morsel)
 		r.end = end
 	}
-	return s
+	return st
 }
 
 // mirrored makes a range of all segments of a run that follow each other and may
@@ -144,10 +146,6 @@ func (w *worker) snap(n *planner.Scan) (snap arrow.Snap, err error) {
 	return data.Snap(n.Table)
 }
 
-func (s *scan) newState(snap arrow.Snap) *scanState {
-	return newScanState(s.w, snap, zoneTests(s.n.Filter, s.all, s.ids, s.w.q.env.Params))
-}
-
 // scanOf is a scan that has nothing to read yet, and no predicate.
 func scanOf(w *worker, n *planner.Scan) *scan {
 	mem := w.q.env.Memory
@@ -167,7 +165,7 @@ func scanOf(w *worker, n *planner.Scan) *scan {
 // Next implements Operator.
 func (s *scan) Next(ctx context.Context) (*arrow.Batch, error) {
 	if !s.begun {
-		s.begun, s.top = true, s.tops()
+		s.begun, s.top = true, s.tests()
 	}
 	s.joins.begin()
 	for {

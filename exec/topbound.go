@@ -19,7 +19,9 @@ import (
 //	  ...                               ▼
 //	    scan: segments and rows that may be of May 3rd or before
 //
-// It gets tighter while the scan goes on, and one that a worker finds holds for
+// Segments of tables and parts of files come in the order of their bounds, those
+// first that may hold the first rows: the bound is tight when the others' turn
+// comes, whatever order the rows are written in. It gets tighter while the scan goes on, and one that a worker finds holds for
 // all: its rows alone are enough for the result.
 type topBound struct {
 	key     planner.SortKey
@@ -69,6 +71,42 @@ func (t *topBound) condition(last sqltype.Datum, c planner.ColDef) planner.Expr 
 	return cmp
 }
 
+// zone is what is known of a column's values in some rows.
+type zone struct {
+	min, max sqltype.Datum // NULL: not known, or all are NULL
+	nulls    bool          // there may be NULLs
+}
+
+// beyond reports rows that are all behind the bound.
+func (t *topBound) beyond(z zone) bool {
+	last := t.last.Load()
+	if last == nil || z.min.Null || z.nulls && t.key.NullsFirst || z.min.Type != last.Type {
+		return false
+	}
+	if t.key.Desc {
+		return sqltype.Compare(z.max, *last) < 0
+	}
+	return sqltype.Compare(z.min, *last) > 0
+}
+
+// before compares by which of two zones may have the first row; one that may have
+// any comes first.
+func (t *topBound) before(a, b zone) int {
+	first := func(z zone) bool { return z.min.Null || z.nulls && t.key.NullsFirst }
+	switch {
+	case first(a) && first(b):
+		return 0
+	case first(a):
+		return -1
+	case first(b):
+		return 1
+	case t.key.Desc:
+		return sqltype.Compare(b.max, a.max)
+	default:
+		return sqltype.Compare(a.min, b.min)
+	}
+}
+
 // scanTop is a bound on a column of a scan.
 type scanTop struct {
 	column int // offset in the scan's Columns
@@ -83,33 +121,65 @@ type topTest struct {
 	gain gain
 }
 
-// tops takes over the bounds that a scan has; the top-n above it is there before.
-func (s *scan) tops() []topTest {
-	from := s.joins.from
-	from.mu.Lock()
-	defer from.mu.Unlock()
+// bounds are those that a scan has by now; the top-n above it is there before.
+func (s *scanFilters) bounds() []scanTop {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.tops)
+}
+
+// tests are a worker's, for the bounds of its scan.
+func (s *scan) tests() []topTest {
 	var out []topTest
-	for _, t := range from.tops {
+	for _, t := range s.joins.from.bounds() {
 		out = append(out, topTest{scanTop: t, test: newScanTest(s.w, []int{t.column})})
 	}
 	return out
 }
 
+// zoneOf is what a bound asks of a segment.
+func (s *scan) zoneOf(t scanTop, g *arrow.Segment) zone {
+	b := g.Bounds(s.ids[t.column])
+	return zone{b.Min, b.Max, b.Nulls > 0}
+}
+
 // beyond reports a range of rows that are all behind a bound.
 func (s *scan) beyond(g *arrow.Segment) bool {
-	return slices.ContainsFunc(s.top, func(t topTest) bool {
-		last := t.topBound.last.Load()
-		if last == nil {
-			return false
+	return slices.ContainsFunc(s.top, func(t topTest) bool { return t.topBound.beyond(s.zoneOf(t.scanTop, g)) })
+}
+
+// sooner puts those segments first that may have the first rows.
+func (s *scan) sooner(ranges []scanRange) {
+	tops := s.joins.from.bounds()
+	if len(tops) == 0 {
+		return
+	}
+	slices.SortStableFunc(ranges, func(a, b scanRange) int {
+		return tops[0].before(s.zoneOf(tops[0], a.seg), s.zoneOf(tops[0], b.seg))
+	})
+}
+
+// sooner has those parts of a file come first that may have the first rows, and
+// those left out that are behind a bound when their turn comes.
+func (f *fileScan) sooner(r BoundedReader) {
+	tops := f.joins.from.bounds()
+	if len(tops) == 0 {
+		return
+	}
+	zoneOf := func(t scanTop, part int) (z zone) {
+		null := sqltype.NullOf(f.n.Columns[t.column].Type)
+		if b, ok := r.Bounds(part, t.column); ok {
+			return zone{b.Min, b.Max, b.Nulls != 0}
 		}
-		stats := g.Stats(s.ids[t.column])
-		if stats.Min.Null || stats.Nulls > 0 && t.key.NullsFirst {
-			return false
-		}
-		if t.key.Desc {
-			return sqltype.Compare(stats.Max, *last) < 0
-		}
-		return sqltype.Compare(stats.Min, *last) > 0
+		return zone{null, null, true}
+	}
+	parts := make([]int, r.Parts())
+	for i := range parts {
+		parts[i] = i
+	}
+	slices.SortStableFunc(parts, func(a, b int) int { return tops[0].before(zoneOf(tops[0], a), zoneOf(tops[0], b)) })
+	r.Order(parts, func(part int) bool {
+		return slices.ContainsFunc(tops, func(t scanTop) bool { return t.beyond(zoneOf(t, part)) })
 	})
 }
 

@@ -2,6 +2,7 @@ package arrow
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gpusql/gpusql/device"
@@ -14,16 +15,32 @@ type FileScan struct {
 	file  File
 	cols  []int
 	rows  int
-	skip  func(part int) bool
+	skip  []func(part int) bool
 	next  atomic.Int64
 	parts int
+	order []int // of the parts; nil: as they are
 }
 
 // NewFileScan reads the given columns of f, in batches of at most rows rows.
 // The same column may be asked for twice. Parts for which skip answers true
 // are passed over; nil skips none.
 func NewFileScan(f File, cols []int, rows int, skip func(part int) bool) *FileScan {
-	return &FileScan{file: f, cols: cols, rows: rows, skip: skip, parts: f.Parts()}
+	s := &FileScan{file: f, cols: cols, rows: rows, parts: f.Parts()}
+	if skip != nil {
+		s.skip = append(s.skip, skip)
+	}
+	return s
+}
+
+// Bounds say what values column i of the scan has in a part; false when they are
+// not known.
+func (s *FileScan) Bounds(part, i int) (Bounds, bool) { return s.file.Bounds(part, s.cols[i]) }
+
+// Order has the parts read in an order, less those for which skip answers true
+// when their turn comes. It comes before the first Cursor.
+func (s *FileScan) Order(parts []int, skip func(part int) bool) {
+	s.order = parts
+	s.skip = append(s.skip, skip)
 }
 
 // Parts is how many parts there are to share.
@@ -39,7 +56,10 @@ func (s *FileScan) take() (int, bool) {
 		if p >= s.parts {
 			return 0, false
 		}
-		if s.skip == nil || !s.skip(p) {
+		if s.order != nil {
+			p = s.order[p]
+		}
+		if !slices.ContainsFunc(s.skip, func(skip func(int) bool) bool { return skip(p) }) {
 			return p, true
 		}
 	}
