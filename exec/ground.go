@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/exec/spill"
+	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
@@ -69,8 +70,20 @@ func (m mapped) Alloc(n int) (*device.Buffer, error) {
 	return b, err
 }
 
-// keep adds a batch to a store.
+// keep adds a batch to a store, a piece at a time: an array may double more than
+// once on the way.
 func (g *ground) keep(rows *rowStore, b *arrow.Batch) error {
+	if b.Rows > kernels.PieceItems(g.w.stream) {
+		cut := slicer{mem: g.w.q.env.Memory}
+		defer cut.release()
+		return kernels.Pieces(g.w.stream, b.Rows, func(lo, hi int) error {
+			piece, err := cut.batch(g.w.stream, b, lo, hi)
+			if err != nil {
+				return err
+			}
+			return g.keep(rows, piece)
+		})
+	}
 	rows.use(g.under(rows.held(), rows.grows(b.Rows)))
 	return rows.add(g.w.stream, b)
 }
