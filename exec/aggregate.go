@@ -126,6 +126,9 @@ func (o *aggregate) merge(ctx context.Context, tables []*aggTable, made func(*ag
 	for _, t := range tables {
 		all += t.len()
 	}
+	if done, err := o.mergeDistinct(ctx, tables); done || err != nil {
+		return tables[:1], err
+	}
 	// Two workers would read each other's groups for what one does as soon.
 	if len(tables) <= 2 || all < 2*kernels.PieceItems(o.w.stream) || !tables[0].splits() {
 		for _, t := range tables[1:] {

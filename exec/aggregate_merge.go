@@ -18,6 +18,10 @@ type merging struct {
 	hashes, idx arrow.Slab
 }
 
+func newMerging(from *aggTable, part, parts int) *merging {
+	return &merging{from: from, part: part, parts: parts, picked: gathered{mem: from.env.Memory}}
+}
+
 func (m *merging) release() {
 	m.keys.release()
 	m.picked.release()
@@ -67,11 +71,8 @@ func (m *merging) columns(s device.Stream, mem device.Allocator, lo, hi int, row
 func (t *aggTable) mergePiece(s device.Stream, m *merging, lo, hi int, rows device.Ptr, n int) error {
 	var ids device.Ptr
 	if t.groups != nil {
-		keys, err := m.columns(s, t.env.Memory, lo, hi, rows, n)
-		if err != nil {
-			return err
-		}
-		if ids, err = t.find(s, keys, n); err != nil {
+		var err error
+		if ids, err = t.findGroups(s, m, lo, hi, rows, n); err != nil {
 			return err
 		}
 		if m.parts == 1 {
@@ -93,6 +94,26 @@ func (t *aggTable) mergePiece(s device.Stream, m *merging, lo, hi int, rows devi
 		}
 	}
 	return nil
+}
+
+// findGroups gives the groups here of n groups of the other table.
+func (t *aggTable) findGroups(s device.Stream, m *merging, lo, hi int, rows device.Ptr, n int) (device.Ptr, error) {
+	ids, err := t.ids.Reserve(t.env.Memory, 4*n)
+	if err != nil {
+		return 0, err
+	}
+	done, err := t.groups.FindGroups(s, m.from.groups, lo, rows, n, ids)
+	if err != nil {
+		return 0, err
+	}
+	if done {
+		return ids, t.grow(s)
+	}
+	keys, err := m.columns(s, t.env.Memory, lo, hi, rows, n)
+	if err != nil {
+		return 0, err
+	}
+	return t.find(s, keys, n)
 }
 
 // mergePairs adds the pairs of DISTINCT states; to maps the groups.
@@ -134,25 +155,9 @@ func (t *aggTable) splits() bool {
 // merge adds those groups of another worker's table whose hashes are in one of
 // some parts; with one part they are all.
 func (t *aggTable) merge(s device.Stream, o *aggTable, part, parts int) error {
-	m := merging{from: o, part: part, parts: parts, picked: gathered{mem: t.env.Memory}}
+	m := newMerging(o, part, parts)
 	defer m.release()
-	if parts == 1 { // the number here of each group of o
-		to, err := m.numbers.Reserve(t.env.Memory, 4*o.len())
-		if err != nil {
-			return err
-		}
-		if err := kernels.Zero(s, to, 4*o.len()); err != nil {
-			return err
-		}
-	}
-	err := kernels.Pieces(s, o.len(), func(lo, hi int) error {
-		rows, n, err := m.choose(s, t.env.Memory, lo, hi)
-		if n == 0 || err != nil {
-			return err
-		}
-		return t.mergePiece(s, &m, lo, hi, rows, n)
-	})
-	if err != nil || parts > 1 {
+	if err := t.mergeGroups(s, m); err != nil || parts > 1 {
 		return err
 	}
 	to := m.numbers.Ptr()
@@ -162,4 +167,26 @@ func (t *aggTable) merge(s device.Stream, o *aggTable, part, parts int) error {
 		}
 	}
 	return t.mergePairs(s, o, to, &m.keys)
+}
+
+// mergeGroups adds groups and states, and notes the numbers here of all groups
+// when they are merged whole.
+func (t *aggTable) mergeGroups(s device.Stream, m *merging) error {
+	n := m.from.len()
+	if m.parts == 1 {
+		to, err := m.numbers.Reserve(t.env.Memory, 4*n)
+		if err != nil {
+			return err
+		}
+		if err := kernels.Zero(s, to, 4*n); err != nil {
+			return err
+		}
+	}
+	return kernels.Pieces(s, n, func(lo, hi int) error {
+		rows, n, err := m.choose(s, t.env.Memory, lo, hi)
+		if n == 0 || err != nil {
+			return err
+		}
+		return t.mergePiece(s, m, lo, hi, rows, n)
+	})
 }

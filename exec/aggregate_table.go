@@ -18,8 +18,9 @@ type aggTable struct {
 	layout kernels.KeyLayout
 	groups *kernels.Groups // nil: one group of all rows
 	states []kernels.Array
-	used   []int             // bytes of states in use
-	seen   []*kernels.Groups // of a DISTINCT state: its (group, value) pairs
+	used   []int               // bytes of states in use
+	seen   []*kernels.Groups   // of a DISTINCT state: its (group, value) pairs
+	parted [][]*kernels.Groups // more of these, other pairs each: merged in parts
 	pairs  []kernels.KeyLayout
 	heap   *kernels.Heap
 	kept   []*collected // of the spec's collects
@@ -30,7 +31,7 @@ type aggTable struct {
 func newAggTable(env *Env, spec *aggSpec, set []int) *aggTable {
 	t := &aggTable{env: env, spec: spec, set: set, heap: kernels.NewHeap(env.Memory),
 		states: make([]kernels.Array, len(spec.states)), used: make([]int, len(spec.states)),
-		seen: make([]*kernels.Groups, len(spec.states)), pairs: make([]kernels.KeyLayout, len(spec.states))}
+		seen: make([]*kernels.Groups, len(spec.states)), parted: make([][]*kernels.Groups, len(spec.states)), pairs: make([]kernels.KeyLayout, len(spec.states))}
 	if len(set) > 0 {
 		t.layout = spec.layout(set)
 		t.groups = kernels.NewGroups(env.Memory, t.layout, env.HashZero)
@@ -174,16 +175,18 @@ func (t *aggTable) settle(ctx context.Context, s device.Stream) error {
 		if t.seen[i] == nil {
 			continue
 		}
-		err := kernels.Pieces(s, t.seen[i].Len(), func(lo, hi int) error {
-			keys, err := k.read(s, t.env.Memory, t.seen[i], &t.pairs[i], lo, hi)
+		for _, seen := range append([]*kernels.Groups{t.seen[i]}, t.parted[i]...) {
+			err := kernels.Pieces(s, seen.Len(), func(lo, hi int) error {
+				keys, err := k.read(s, t.env.Memory, seen, &t.pairs[i], lo, hi)
+				if err != nil {
+					return err
+				}
+				in := kernels.AggInput{Src: keys[1], IDs: keys[0].Data, Groups: t.len(), Heap: t.heap}
+				return t.spec.states[i].agg.Update(s, t.states[i].Ptr(), in, hi-lo)
+			})
 			if err != nil {
 				return err
 			}
-			in := kernels.AggInput{Src: keys[1], IDs: keys[0].Data, Groups: t.len(), Heap: t.heap}
-			return t.spec.states[i].agg.Update(s, t.states[i].Ptr(), in, hi-lo)
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil
@@ -238,6 +241,9 @@ func (t *aggTable) release() {
 		t.states[i].Release()
 		if t.seen[i] != nil {
 			t.seen[i].Release()
+		}
+		for _, g := range t.parted[i] {
+			g.Release()
 		}
 	}
 	t.heap.Release()

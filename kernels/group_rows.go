@@ -273,9 +273,8 @@ func (g *Groups) findByRows(s device.Stream, keys []Vec, n int, ids device.Ptr) 
 		for i := range keys {
 			part[i] = keys[i].from(lo, g.layout.Phys[i].Width())
 		}
-		a := findRowArgs{Rows: g.batch.Ptr(), Hashes: g.batch.Ptr() + device.Ptr(8*words*findRowChunk), IDs: ids + device.Ptr(4*lo),
-			Slots: g.slots.Ptr(), Mask: g.mask, Count: g.ctl.Ptr(), GroupRows: g.packed.Ptr(), GroupHashes: g.hashes.Ptr(),
-			Words: uint32(words), Addresses: g.layout.addresses}
+		a := g.rowFinder()
+		a.Rows, a.Hashes, a.IDs = g.batch.Ptr(), g.batch.Ptr()+device.Ptr(8*words*findRowChunk), ids+device.Ptr(4*lo)
 		if err := g.layout.packRows(s, part, m, a.Rows); err != nil {
 			return err
 		}
@@ -284,6 +283,12 @@ func (g *Groups) findByRows(s device.Stream, keys []Vec, n int, ids device.Ptr) 
 		}
 		return device.Launch(s, findRows, m, a)
 	})
+}
+
+// rowFinder is what the table itself contributes to a launch.
+func (g *Groups) rowFinder() findRowArgs {
+	return findRowArgs{Slots: g.slots.Ptr(), Mask: g.mask, Count: g.ctl.Ptr(), GroupRows: g.packed.Ptr(), GroupHashes: g.hashes.Ptr(),
+		Words: uint32(g.layout.words), Addresses: g.layout.addresses}
 }
 
 // findRowsHost reads the slots of a run of keys before it compares any, since
