@@ -126,7 +126,7 @@ func (s *Store) lockDefinitions(ctx context.Context) error {
 
 // newTable makes the storage of a table without indexes.
 func (s *Store) newTable(types []sqltype.Type) *table {
-	t := &table{store: s, rows: arrow.NewTable(s.memory, types, arrow.TableOptions{SegmentRows: s.options.SegmentRows})}
+	t := &table{store: s, rows: arrow.NewTable(s.memory, types, arrow.TableOptions{SegmentRows: s.options.SegmentRows, Workers: s.options.Device.Traits().Streams})}
 	s.mu.Lock()
 	s.tables[t] = struct{}{}
 	s.mu.Unlock()

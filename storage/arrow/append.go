@@ -31,10 +31,7 @@ func (t *Table) Append(b *Batch, stamp uint64) (Span, error) {
 		return Span{}, err
 	}
 	l := s.columns.Load()
-	for i := range b.Columns {
-		copyColumn(&l.columns[i], &l.owned[i], lo, &b.Columns[i], b.Rows)
-	}
-	s.addStats(b, l, lo)
+	s.write(b, l, lo)
 	if births := s.births.Load(); births != nil {
 		for i := range b.Rows {
 			births.store(lo+i, stamp)
@@ -95,6 +92,19 @@ func (s *Segment) reserve(t *Table, b *Batch, lo int, stamp uint64) error {
 		s.births.Store(w)
 	}
 	return nil
+}
+
+// write copies a batch to l, where there is room at lo, and counts its values.
+func (s *Segment) write(b *Batch, l *layout, lo int) {
+	s.statMu.Lock()
+	defer s.statMu.Unlock()
+	s.table.columns(b, func(i int) {
+		src := &b.Columns[i]
+		copyColumn(&l.columns[i], &l.owned[i], lo, src, b.Rows)
+		c := l.columns[i]
+		c.Vec.Data += device.Ptr(lo * c.Type.Phys().Width())
+		s.stats[i].add(&c, src, b.Rows)
+	})
 }
 
 // bulkRows is a batch after which many more are expected.
@@ -188,25 +198,28 @@ const heapChunk = 16 << 10
 // reserveColumns makes validity bitmaps for the columns whose first NULL comes,
 // and room for the bytes of long strings.
 func (s *Segment) reserveColumns(t *Table, b *Batch, lo int) error {
+	nulls, long := make([]bool, len(b.Columns)), make([]int, len(b.Columns))
+	l := s.columns.Load()
+	t.columns(b, func(i int) {
+		nulls[i] = l.owned[i].valid == nil && b.Columns[i].Nulls(b.Rows) > 0
+		if l.columns[i].Type.Phys() == sqltype.PhysStr {
+			long[i] = b.Columns[i].longBytes(b.Rows)
+		}
+	})
 	for i := range b.Columns {
-		l := s.columns.Load()
-		if l.owned[i].valid != nil || b.Columns[i].Nulls(b.Rows) == 0 {
+		if !nulls[i] {
 			continue
 		}
 		v, err := newBitmap(t.mem, l.capacity)
 		if err != nil {
 			return err
 		}
-		l = l.clone()
+		l = s.columns.Load().clone()
 		l.owned[i].valid, l.columns[i].Vec.Valid = v, v.Ptr()
 		s.columns.Store(l)
 	}
-	l := s.columns.Load()
-	for i := range b.Columns {
-		if l.columns[i].Type.Phys() != sqltype.PhysStr {
-			continue
-		}
-		n := b.Columns[i].longBytes(b.Rows)
+	l = s.columns.Load()
+	for i, n := range long {
 		m := &l.owned[i]
 		if n == 0 || len(m.heap) > 0 && m.heap[len(m.heap)-1].Len()-m.heapUsed >= n {
 			continue

@@ -23,17 +23,22 @@ func (t *Table) Encode(ctx context.Context, stamp uint64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	all := t.Segments()
-	for i := len(all) - 1; i >= 0; i-- {
-		s := all[i]
-		if s.births.Load() != nil || s.birth.Load() != stamp {
-			return nil
+	for len(all) > 0 {
+		var some []*Segment
+		for len(all) > 0 && len(some) < max(1, t.workers) {
+			s := all[len(all)-1]
+			if s.births.Load() != nil || s.birth.Load() != stamp {
+				all = nil
+				break
+			}
+			if all = all[:len(all)-1]; s.Rows() >= encodeRows && s.dead.Load() == 0 {
+				some = append(some, s)
+			}
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if s.Rows() >= encodeRows && s.dead.Load() == 0 {
-			s.encode(t)
-		}
+		t.spread(len(some), func(i int) { some[i].encode(t) })
 	}
 	return nil
 }

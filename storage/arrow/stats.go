@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/kernels"
@@ -93,18 +94,7 @@ func (t *Table) Stats(i int) ColumnStats {
 	return all
 }
 
-// addStats counts batch b, whose rows were copied to l at lo.
-func (s *Segment) addStats(b *Batch, l *layout, lo int) {
-	s.statMu.Lock()
-	defer s.statMu.Unlock()
-	for i := range b.Columns {
-		c := l.columns[i]
-		c.Vec.Data += device.Ptr(lo * c.Type.Phys().Width())
-		s.stats[i].add(&c, &b.Columns[i], b.Rows)
-	}
-}
-
-// add counts n values: c has them flat, and valid has their validity.
+// add counts n values: c has them flat, and valid as they came, with their validity.
 func (a *columnStats) add(c, valid *Column, n int) {
 	var ok []uint64
 	if nulls := valid.Nulls(n); nulls > 0 {
@@ -141,6 +131,7 @@ func (a *columnStats) add(c, valid *Column, n int) {
 	case sqltype.PhysF64:
 		lo, hi = floatRange[float64](p, n, ok, t, a.distinct)
 	case sqltype.PhysStr:
+		p, n, ok = valid.used(p, n, ok)
 		lo, hi = stringRange(p, n, ok, t, a.distinct)
 	case sqltype.PhysI128, sqltype.PhysSpan:
 		lo, hi = datumRange(c, n, ok, a.distinct)
@@ -202,6 +193,22 @@ func floatRange[T float32 | float64](p device.Ptr, n int, ok []uint64, t sqltype
 	return sqltype.Datum{Type: t, F: least}, sqltype.Datum{Type: t, F: most}
 }
 
+// used is what is worth a look of n flat values at p, those of c: where c has a
+// dictionary of fewer values these, and which of them it has.
+func (c *Column) used(p device.Ptr, n int, ok []uint64) (device.Ptr, int, []uint64) {
+	values := int(c.Vec.DictLen)
+	if c.Vec.Dict == 0 || values > n/2 {
+		return p, n, ok
+	}
+	has := make([]uint64, (values+63)/64)
+	for i, code := range device.View[uint32](c.Vec.Data, n) {
+		if isValid(ok, i) {
+			has[code/64] |= 1 << (code % 64)
+		}
+	}
+	return c.Vec.Dict, values, has
+}
+
 func stringRange(p device.Ptr, n int, ok []uint64, t sqltype.Type, k sketch) (lo, hi sqltype.Datum) {
 	views := device.View[kernels.View](p, n)
 	var least, most *kernels.View
@@ -222,16 +229,21 @@ func stringRange(p device.Ptr, n int, ok []uint64, t sqltype.Type, k sketch) (lo
 	return sqltype.Datum{Type: t, S: string(viewBytes(least))}, sqltype.Datum{Type: t, S: string(viewBytes(most))}
 }
 
-// compareViews compares by bytes. The first four, zero padded, settle most.
+// compareViews compares by bytes. The first four, zero padded, settle most, and of
+// short strings the other eight and the lengths.
 func compareViews(a, b *kernels.View) int {
-	x, y := reverse4(uint32(a.Lo>>32)), reverse4(uint32(b.Lo>>32))
-	if x != y {
+	if x, y := bits.ReverseBytes32(uint32(a.Lo>>32)), bits.ReverseBytes32(uint32(b.Lo>>32)); x != y {
 		return cmp.Compare(x, y)
 	}
-	return cmp.Compare(string(viewBytes(a)), string(viewBytes(b)))
+	m, n := uint32(a.Lo), uint32(b.Lo)
+	if max(m, n) > kernels.InlineLen {
+		return cmp.Compare(string(viewBytes(a)), string(viewBytes(b)))
+	}
+	if a.Hi != b.Hi {
+		return cmp.Compare(bits.ReverseBytes64(a.Hi), bits.ReverseBytes64(b.Hi))
+	}
+	return cmp.Compare(m, n)
 }
-
-func reverse4(x uint32) uint32 { return x<<24 | x>>24 | x<<8&0xff0000 | x>>8&0xff00 }
 
 func datumRange(c *Column, n int, ok []uint64, k sketch) (lo, hi sqltype.Datum) {
 	first := true

@@ -27,6 +27,7 @@ var ErrConflict = errors.New("row was changed by another transaction")
 type Table struct {
 	mem         device.Allocator
 	segmentRows int
+	workers     int
 
 	mu       sync.Mutex
 	types    []sqltype.Type
@@ -40,6 +41,7 @@ type Table struct {
 // TableOptions adapt a table; the zero value is what a table should have.
 type TableOptions struct {
 	SegmentRows int // fewer rows a segment, for tests
+	Workers     int // the most goroutines that write columns of a batch; 0: one
 }
 
 // NewTable returns an empty table whose memory comes from m, which must give
@@ -48,7 +50,7 @@ func NewTable(m device.Allocator, types []sqltype.Type, o TableOptions) *Table {
 	if o.SegmentRows <= 0 {
 		o.SegmentRows = SegmentRows
 	}
-	t := &Table{mem: m, segmentRows: o.SegmentRows, types: slices.Clone(types)}
+	t := &Table{mem: m, segmentRows: o.SegmentRows, workers: o.Workers, types: slices.Clone(types)}
 	t.segments.Store(&[]*Segment{})
 	t.extra.Store(&addedColumns{})
 	return t
