@@ -207,11 +207,19 @@ func (j *hashJoin) build(ctx context.Context) error {
 	}
 	st.rows.lasts = j.w.q.parent == nil // a round of a recursive query ends earlier
 	st.keys, _ = keyPlace(j.shape.buildKeys, j.shape.build)
-	return j.table(st, mem)
+	return j.table(ctx, st, mem)
 }
 
-// table makes the table of the rows that are there.
-func (j *hashJoin) table(st *joinShared, mem device.Allocator) (err error) {
+// A table of buildBatches batches for each of buildWorkers workers is built by parts:
+// two do it no faster than one alone.
+const (
+	buildBatches = 4
+	buildWorkers = 3
+)
+
+// table makes the table of the rows that are there. Parts of what was spilled are
+// made side by side, others each by all workers.
+func (j *hashJoin) table(ctx context.Context, st *joinShared, mem device.Allocator) (err error) {
 	s := j.w.stream
 	vecs := make([]kernels.Vec, len(st.keys))
 	for i, at := range st.keys {
@@ -229,6 +237,12 @@ func (j *hashJoin) table(st *joinShared, mem device.Allocator) (err error) {
 		return err
 	}
 	st.table = kernels.NewJoinTable(mem, j.shape.layout, j.w.q.env.HashZero)
+	n := min(j.w.q.workers, st.rows.n/(buildBatches*j.w.q.batchRows))
+	if n >= buildWorkers && st == j.whole && s.Device().Traits().HostBytes {
+		return st.table.BuildBy(s, vecs, st.rows.n, st.match, n, func(n int, f func(s device.Stream, i int) error) error {
+			return j.w.share(ctx, n, func(_ context.Context, w *worker, i int) error { return f(w.stream, i) })
+		})
+	}
 	return st.table.Build(s, vecs, st.rows.n, st.match)
 }
 

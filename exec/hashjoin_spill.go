@@ -317,7 +317,7 @@ func (j *hashJoin) load(ctx context.Context, p joinPart) error {
 	}
 	j.begun, j.ended, j.last, j.rest, j.own, j.cur = false, false, false, 0, nil, nil
 	j.in = &runReader{w: j.w, cols: s.shape.probe.Cols(), runs: p.probe}
-	return j.table(st, mem)
+	return j.table(ctx, st, mem)
 }
 
 // splitPart writes the probe side of a part too: its parts are in the queue then.

@@ -63,40 +63,19 @@ func JoinTableBytes(l KeyLayout, n int) int64 {
 // Build indexes n rows by keys, flat vectors; rows that are 0 in the bitmap
 // match (0: none) are left out.
 func (t *JoinTable) Build(s device.Stream, keys []Vec, n int, match device.Ptr) error {
-	t.rows, t.keys = n, keys
-	if n == 0 {
-		return nil
-	}
-	next, err := t.mem.Alloc(n * 4)
-	if err != nil {
+	if ok, err := t.begin(s, keys, n, match); !ok || err != nil {
 		return err
 	}
-	t.next = next
-	if len(t.layout.Phys) == 1 && !t.zero && !t.layout.nullBit[0] {
-		if rangeKernels[t.layout.Phys[0]] != nil {
-			if ok, err := t.buildDirect(s, n, match); ok || err != nil {
-				return err
-			}
-		}
-	}
-	size := t.layout.slotBytes()
-	slots := 1 << bits.Len(uint(n*2))
-	if t.slots, err = t.mem.Alloc(slots * size); err != nil {
-		return err
-	}
-	t.mask = uint64(slots - 1)
-	if err := Zero(s, t.slots.Ptr(), slots*size); err != nil {
-		return err
+	if t.direct {
+		return PiecesBack(s, n, func(lo, hi int) error {
+			return device.Launch(s, directBuildKernels[t.layout.Phys[0]], hi-lo, t.directPiece(lo, match))
+		})
 	}
 	var scratch Array
 	defer scratch.Release()
-	run := make([]Vec, len(keys))
-	k := map[KeyForm]*device.Kernel[joinArgs]{KeyWord: joinBuildWord, KeyPair: joinBuildPair, KeyColumns: joinBuildColumns}[t.layout.Form]
+	k := joinBuildKernels[t.layout.Form]
 	return PiecesBack(s, n, func(lo, hi int) error {
-		for i := range keys {
-			run[i] = keys[i].from(lo, t.layout.Phys[i].Width())
-		}
-		a, err := t.hashed(s, run, hi-lo, bitsFrom(match, lo), &scratch)
+		a, err := t.hashed(s, t.piece(lo), hi-lo, bitsFrom(match, lo), &scratch)
 		if err != nil {
 			return err
 		}
@@ -105,26 +84,69 @@ func (t *JoinTable) Build(s device.Stream, keys []Vec, n int, match device.Ptr) 
 	})
 }
 
+// begin makes room for n rows, and decides on the form; false: there are none.
+func (t *JoinTable) begin(s device.Stream, keys []Vec, n int, match device.Ptr) (bool, error) {
+	t.rows, t.keys = n, keys
+	if n == 0 {
+		return false, nil
+	}
+	next, err := t.mem.Alloc(n * 4)
+	if err != nil {
+		return false, err
+	}
+	t.next = next
+	if len(t.layout.Phys) == 1 && !t.zero && !t.layout.nullBit[0] && rangeKernels[t.layout.Phys[0]] != nil {
+		if err := t.tryDirect(s, n, match); t.direct || err != nil {
+			return true, err
+		}
+	}
+	slots := 1 << bits.Len(uint(n*2))
+	if t.slots, err = t.mem.Alloc(slots * t.layout.slotBytes()); err != nil {
+		return false, err
+	}
+	t.mask = uint64(slots - 1)
+	return true, Zero(s, t.slots.Ptr(), slots*t.layout.slotBytes())
+}
+
+// piece is the keys from row lo on.
+func (t *JoinTable) piece(lo int) []Vec {
+	keys := make([]Vec, len(t.keys))
+	for i := range keys {
+		keys[i] = t.keys[i].from(lo, t.layout.Phys[i].Width())
+	}
+	return keys
+}
+
 // hashed packs and hashes n keys into scratch.
 func (t *JoinTable) hashed(s device.Stream, keys []Vec, n int, match device.Ptr, scratch *Array) (joinArgs, error) {
-	a := joinArgs{Skip: match, Slots: t.slots.Ptr(), Next: t.next.Ptr(), Mask: t.mask}
 	w := t.layout.Width()
 	if err := scratch.Extend(t.mem, s, 0, n*(w+8)); err != nil {
-		return a, err
+		return joinArgs{}, err
 	}
-	a.Hashes = scratch.Ptr() + device.Ptr(n*w)
-	if w > 0 {
-		a.Keys = scratch.Ptr()
+	return t.hashedTo(s, keys, n, match, scratch.Ptr(), scratch.Ptr()+device.Ptr(n*w))
+}
+
+// hashedTo packs n keys to packed, if the form packs them, and hashes them.
+func (t *JoinTable) hashedTo(s device.Stream, keys []Vec, n int, match, packed, hashes device.Ptr) (joinArgs, error) {
+	a := joinArgs{Skip: match, Slots: t.slots.Ptr(), Next: t.next.Ptr(), Mask: t.mask, Hashes: hashes}
+	if t.layout.Width() > 0 {
+		a.Keys = packed
 		if err := t.layout.Pack(s, keys, n, a.Keys); err != nil {
 			return a, err
 		}
 	} else {
-		a.Columns = make([]keyColumn, len(keys))
-		for i := range keys {
-			a.Columns[i] = keyColumn{Src: keys[i], Dst: t.keys[i], Phys: t.layout.Phys[i]}
-		}
+		a.Columns = t.compared(keys)
 	}
 	return a, t.layout.Hash(s, keys, a.Keys, n, a.Hashes, t.zero)
+}
+
+// compared is what keys that are not packed are compared by, column by column.
+func (t *JoinTable) compared(keys []Vec) []keyColumn {
+	columns := make([]keyColumn, len(keys))
+	for i := range keys {
+		columns[i] = keyColumn{Src: keys[i], Dst: t.keys[i], Phys: t.layout.Phys[i]}
+	}
+	return columns
 }
 
 // Hash writes the hashes of n keys to out, from the packed keys when there are.
@@ -145,36 +167,35 @@ func (l *KeyLayout) Hash(s device.Stream, keys []Vec, packed device.Ptr, n int, 
 // bytes, and a slot of a hash table is 16, twice a row.
 const directSlack = 16
 
-func (t *JoinTable) buildDirect(s device.Stream, n int, match device.Ptr) (bool, error) {
-	p := t.layout.Phys[0]
+// tryDirect makes room for a direct table if its keys are dense enough.
+func (t *JoinTable) tryDirect(s device.Stream, n int, match device.Ptr) error {
 	b, err := t.mem.Alloc(64)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer b.Release()
-	low, high, err := keyRange(s, t.keys[0], p, n, match, b.Ptr())
+	low, high, err := keyRange(s, t.keys[0], t.layout.Phys[0], n, match, b.Ptr())
 	if err != nil {
-		return false, err
+		return err
 	}
 	if low > high {
 		low, high = 0, 0
 	}
 	span := uint64(high) - uint64(low)
 	if span >= uint64(n)*directSlack+1024 {
-		return false, nil
+		return nil
 	}
 	t.direct, t.base, t.span = true, low, span+1
 	if t.slots, err = t.mem.Alloc(int(t.span) * 4); err != nil {
-		return false, err
+		return err
 	}
-	if err := Zero(s, t.slots.Ptr(), int(t.span)*4); err != nil {
-		return false, err
-	}
-	return true, PiecesBack(s, n, func(lo, hi int) error {
-		a := joinArgs{Key: t.keys[0].from(lo, p.Width()), Skip: bitsFrom(match, lo), Slots: t.slots.Ptr(), Next: t.next.Ptr() + device.Ptr(lo*4),
-			Base: t.base, Span: t.span, First: uint32(lo)}
-		return device.Launch(s, directBuildKernels[p], hi-lo, a)
-	})
+	return Zero(s, t.slots.Ptr(), int(t.span)*4)
+}
+
+// directPiece is how the rows from lo on go to a direct table.
+func (t *JoinTable) directPiece(lo int, match device.Ptr) joinArgs {
+	return joinArgs{Key: t.keys[0].from(lo, t.layout.Phys[0].Width()), Skip: bitsFrom(match, lo), Slots: t.slots.Ptr(),
+		Next: t.next.Ptr() + device.Ptr(lo*4), Base: t.base, Span: t.span, First: uint32(lo)}
 }
 
 // Heads writes for each of n keys the first row+1 with that key, 0 for none,
@@ -192,7 +213,7 @@ func (t *JoinTable) Heads(s device.Stream, keys []Vec, n int, match, heads devic
 		return err
 	}
 	a.Heads = heads
-	return device.Launch(s, map[KeyForm]*device.Kernel[joinArgs]{KeyWord: joinProbeWord, KeyPair: joinProbePair, KeyColumns: joinProbeColumns}[t.layout.Form], n, a)
+	return device.Launch(s, joinProbeKernels[t.layout.Form], n, a)
 }
 
 // PairCursor is where Pairs goes on: probe row Row, at build row Build-1 (0:

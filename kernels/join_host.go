@@ -17,6 +17,9 @@ var (
 	joinProbePair    = &device.Kernel[joinArgs]{Name: "join_probe_pair", Steps: joinSteps(codeJoinProbePair, sqltype.PhysI64), Host: joinProbeHost[[2]uint64]}
 	joinProbeColumns = &device.Kernel[joinArgs]{Name: "join_probe_columns", Steps: joinSteps(codeJoinProbeColumns, sqltype.PhysI64), Host: joinProbeColumnsHost}
 
+	joinBuildKernels = map[KeyForm]*device.Kernel[joinArgs]{KeyWord: joinBuildWord, KeyPair: joinBuildPair, KeyColumns: joinBuildColumns}
+	joinProbeKernels = map[KeyForm]*device.Kernel[joinArgs]{KeyWord: joinProbeWord, KeyPair: joinProbePair, KeyColumns: joinProbeColumns}
+
 	rangeKernels       = joinIntKernels("join_range", rangeSteps, keyRangeHost[int8], keyRangeHost[int16], keyRangeHost[int32], keyRangeHost[int64])
 	directBuildKernels = joinIntKernels("join_build_direct", joinForm(codeJoinBuildDirect), directBuildHost[int8], directBuildHost[int16], directBuildHost[int32], directBuildHost[int64])
 	directProbeKernels = joinIntKernels("join_probe_direct", joinForm(codeJoinProbeDirect), directProbeHost[int8], directProbeHost[int16], directProbeHost[int32], directProbeHost[int64])
@@ -98,7 +101,6 @@ func joinBuildHost[K packed](a *joinArgs, lo, hi int) {
 	next := device.View[uint32](a.Next, hi)
 	may := a.may(hi)
 	for i := hi - 1; i >= 0; i-- {
-		next[i] = 0
 		if may != nil && may[i>>6]>>(i&63)&1 == 0 {
 			continue
 		}
@@ -117,7 +119,6 @@ func joinBuildColumnsHost(a *joinArgs, lo, hi int) {
 	next := device.View[uint32](a.Next, hi)
 	may := a.may(hi)
 	for i := hi - 1; i >= 0; i-- {
-		next[i] = 0
 		if may != nil && may[i>>6]>>(i&63)&1 == 0 {
 			continue
 		}

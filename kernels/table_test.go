@@ -1,8 +1,10 @@
 package kernels
 
 import (
+	"errors"
 	"fmt"
 	"sort"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -133,26 +135,8 @@ func TestJoinEverywhere(t *testing.T) {
 					j := NewJoinTable(d, k.layout(), zero)
 					defer j.Release()
 					m.ok(j.Build(m.s, build, 300, 0))
-					heads, cursor := m.room(4*200), m.room(64)
-					var scratch Array
-					defer scratch.Release()
-					m.ok(j.Heads(m.s, probe, 200, 0, heads, &scratch))
-					m.ok(Zero(m.s, cursor, 24))
-					var got, want []string
-					const limit = 97
-					probes, rows := m.room(4*limit), m.room(4*limit)
-					for {
-						c, err := j.Pairs(m.s, heads, 200, limit, probes, rows, cursor)
-						m.ok(err)
-						p, b := download[uint32](m, probes, int(c.N)), download[uint32](m, rows, int(c.N))
-						for i := range p {
-							got = append(got, fmt.Sprint(p[i], " ", b[i]))
-						}
-						if c.Row == 200 {
-							break
-						}
-						require.EqualValues(t, limit, c.N)
-					}
+					got := joinPairsOf(m, j, probe, 200)
+					var want []string
 					for i, a := range probeKeys {
 						for l, b := range buildKeys {
 							if a == b {
@@ -167,6 +151,75 @@ func TestJoinEverywhere(t *testing.T) {
 			}
 		}
 	})
+}
+
+// joinPairsOf are the pairs of n probe rows with the rows of a table.
+func joinPairsOf(m *memory, j *JoinTable, probe []Vec, n int) (pairs []string) {
+	heads, cursor := m.room(4*n), m.room(64)
+	var scratch Array
+	defer scratch.Release()
+	m.ok(j.Heads(m.s, probe, n, 0, heads, &scratch))
+	m.ok(Zero(m.s, cursor, 24))
+	const limit = 97
+	probes, rows := m.room(4*limit), m.room(4*limit)
+	for {
+		c, err := j.Pairs(m.s, heads, n, limit, probes, rows, cursor)
+		m.ok(err)
+		p, b := download[uint32](m, probes, int(c.N)), download[uint32](m, rows, int(c.N))
+		for i := range p {
+			pairs = append(pairs, fmt.Sprint(p[i], " ", b[i]))
+		}
+		if int(c.Row) == n {
+			return pairs
+		}
+		require.EqualValues(m, limit, c.N)
+	}
+}
+
+// TestJoinTableByWorkers: a table that several workers build gives the pairs of one
+// that one has built, in the same order.
+func TestJoinTableByWorkers(t *testing.T) {
+	d := devicetest.CPU(t)
+	for _, k := range keyCases {
+		for _, zero := range []bool{false, true} {
+			for _, keys := range []int{7, 50_000} {
+				if zero && keys > 7 {
+					continue // they would all be compared
+				}
+				m := newMemory(t, d, 2)
+				const rows = 70_000
+				probes := min(keys/2, 300)
+				build, _ := k.columns(m, rows, keys)
+				probe, _ := k.columns(m, probes, keys+keys/3)
+				match := m.bitmap(rows)
+				one := NewJoinTable(d, k.layout(), zero)
+				m.ok(one.Build(m.s, build, rows, match))
+				want := joinPairsOf(m, one, probe, probes)
+				one.Release()
+				for _, workers := range []int{1, 2, 7} {
+					many := NewJoinTable(d, k.layout(), zero)
+					m.ok(many.BuildBy(m.s, build, rows, match, workers, func(n int, f func(device.Stream, int) error) error {
+						errs := make([]error, n)
+						var wg sync.WaitGroup
+						for i := range n {
+							wg.Go(func() {
+								s, err := d.NewStream()
+								if err == nil {
+									err = f(s, i)
+									_ = s.Close()
+								}
+								errs[i] = err
+							})
+						}
+						wg.Wait()
+						return errors.Join(errs...)
+					}))
+					require.Equal(t, want, joinPairsOf(m, many, probe, probes), "%s zero=%v, %d keys, %d workers", k.name, zero, keys, workers)
+					many.Release()
+				}
+			}
+		}
+	}
 }
 
 // TestAggregatesEverywhere: a device's results are the CPU's, for one group,
