@@ -3,6 +3,7 @@ package gpusql
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
@@ -61,9 +62,13 @@ func (c *Conn) runPlanned(ctx context.Context, p *prepared, args []Value, stats 
 	if p.files.resolve == nil {
 		p.files.resolve = c.db.resolve
 	}
+	start := time.Now()
 	params, err := c.planWith(p, e.tx.Reader(), args)
 	if err != nil {
 		return nil, e.end(err)
+	}
+	if stats != nil {
+		stats.Plan = time.Since(start)
 	}
 	e.stats, e.files = stats, p.files
 	return e.start(ctx, p.plan, params)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpusql/gpusql/catalog"
+	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/exec"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/planner"
@@ -36,7 +37,10 @@ func (c *Conn) explain(ctx context.Context, s *parser.Explain, text string, args
 		if err != nil {
 			return nil, err
 		}
-		o.Header = append(explainHeader(rows.placed, rows.version), fmt.Sprintf("time: %s", time.Since(start).Round(time.Microsecond)))
+		o.Header = append(explainHeader(rows.placed, rows.version), "time: "+timeSplit(text, time.Since(start), &stats))
+		if t := &stats.Device; t.Launches.Load() > 0 {
+			o.Header = append(o.Header, traffic(t))
+		}
 		o.Actual = map[planner.Node]planner.NodeStats{}
 		gather(&stats, p.plan.Root, o.Actual)
 	} else {
@@ -52,6 +56,30 @@ func (c *Conn) explain(ctx context.Context, s *parser.Explain, text string, args
 		rows = append(rows, []Value{sqltype.NewString(line)})
 	}
 	return c.valueRows(sqltype.Schema{{Name: "plan", Type: sqltype.Varchar, NotNull: true}}, rows)
+}
+
+// timeSplit says where the time of a statement went. The text, which has been parsed
+// to come here, is parsed once more to see how long that takes.
+func timeSplit(text string, took time.Duration, stats *exec.Stats) string {
+	start := time.Now()
+	parser.Parse(text) //nolint:errcheck // it was parsed before
+	parse := time.Since(start)
+	micros := func(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
+	parts := fmt.Sprintf("%s (parse %s, plan %s", micros(took), micros(parse), micros(stats.Plan))
+	rest := took - stats.Plan
+	if t := &stats.Device; t.Launches.Load() > 0 {
+		copies, kernels := time.Duration(t.Uploads.Time.Load()), time.Duration(t.Waiting.Load())
+		rest -= copies + kernels
+		parts += fmt.Sprintf(", copy %s, kernels %s", micros(copies), micros(kernels))
+	}
+	return parts + fmt.Sprintf(", host %s)", micros(max(rest, 0)))
+}
+
+// traffic says what a GPU was given. The time of kernels is that of waiting for
+// them: what ran while the host did something else is not in it.
+func traffic(t *device.Traffic) string {
+	return fmt.Sprintf("gpu: %d launches, %d uploads of %d bytes, %d downloads of %d bytes", t.Launches.Load(),
+		t.Uploads.Count.Load(), t.Uploads.Bytes.Load(), t.Downloads.Count.Load(), t.Downloads.Bytes.Load())
 }
 
 // headerOf says where a statement would run, and why there, and what it would see.
@@ -76,7 +104,7 @@ func explainHeader(placed placement, version uint64) []string {
 // gather collects what the nodes of a plan did when it ran.
 func gather(stats *exec.Stats, n planner.Node, into map[planner.Node]planner.NodeStats) {
 	s := stats.Node(n)
-	into[n] = planner.NodeStats{Rows: s.Rows.Load(), Time: s.Elapsed(), Spilled: s.Spilled.Load()}
+	into[n] = planner.NodeStats{Rows: s.Rows.Load(), Time: s.Elapsed(), Bytes: s.Bytes.Load(), Spilled: s.Spilled.Load()}
 	for _, in := range n.Inputs() {
 		gather(stats, in, into)
 	}

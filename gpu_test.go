@@ -169,6 +169,19 @@ func TestPlacement(t *testing.T) {
 	require.ErrorContains(t, err, "function regexp_like has no code for a GPU")
 }
 
+// TestExplainAnalyzeSplits: where the time went, and what the GPU was given.
+func TestExplainAnalyzeSplits(t *testing.T) {
+	c := session(t, filled(t, "?device=cuda&require_gpu=on"))
+	lines := all(t, c, "EXPLAIN ANALYZE SELECT g, sum(n) FROM t GROUP BY g")
+	require.Regexp(t, `^time: \S+ \(parse \S+, plan \S+, copy \S+, kernels \S+, host \S+\)$`, lines[2])
+	require.Regexp(t, `^gpu: [1-9]\d* launches, [1-9]\d* uploads of [1-9]\d* bytes, [1-9]\d* downloads of [1-9]\d* bytes$`, lines[3])
+	require.Regexp(t, `scan t .*\(actual rows=4746 time=\S+ bytes=\S+ at \S+ GB/s\)`, strings.Join(lines, "\n"))
+	run(t, c, "SET require_gpu = off", "SET device = 'cpu'")
+	lines = all(t, c, "EXPLAIN ANALYZE SELECT g, sum(n) FROM t GROUP BY g")
+	require.Regexp(t, `^time: \S+ \(parse \S+, plan \S+, host \S+\)$`, lines[2])
+	require.NotContains(t, lines[3], "gpu:")
+}
+
 // TestCanary: a kernel that fails has its query fail, and no other.
 func TestCanary(t *testing.T) {
 	c := session(t, filled(t, "?device=cuda&require_gpu=on"))

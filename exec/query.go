@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/exec/spill"
+	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
@@ -169,7 +170,11 @@ func (q *query) newWorker(ask func() error) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &worker{q: q, stream: &device.Watched{Stream: s, Ask: ask}}, nil
+	w := &worker{q: q, stream: &device.Watched{Stream: s, Ask: ask}}
+	if q.env.Stats != nil && q.env.Host != nil {
+		w.stream.Traffic = &q.env.Stats.Device
+	}
+	return w, nil
 }
 
 func (q *query) stream() (device.Stream, error) {
@@ -384,8 +389,27 @@ func (c *counted) Next(ctx context.Context) (*arrow.Batch, error) {
 	if b != nil {
 		c.stats.Batches.Add(1)
 		c.stats.Rows.Add(int64(b.Rows))
+		c.stats.Bytes.Add(batchBytes(b))
 	}
 	return b, err
+}
+
+// batchBytes is the size of a batch without what its strings and dictionaries
+// have elsewhere.
+func batchBytes(b *arrow.Batch) int64 {
+	row, bitmaps := 0, 0
+	for i := range b.Columns {
+		c := &b.Columns[i]
+		if c.Vec.Dict != 0 {
+			row += 4
+		} else {
+			row += c.Type.Phys().Width()
+		}
+		if c.Vec.Valid != 0 {
+			bitmaps += kernels.BitmapBytes(b.Rows)
+		}
+	}
+	return int64(b.Rows*row + bitmaps)
 }
 
 // notSupported is the error for a node that this executor has no operator for yet.

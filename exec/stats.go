@@ -6,12 +6,19 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/planner"
 )
 
 // Stats is what each node of a plan did in one execution. Its zero value is
 // ready. Node may be called while the query runs.
 type Stats struct {
+	// Plan is what planning took, noted by whoever planned.
+	Plan time.Duration
+	// Device is what the streams of a device that does not see the host's
+	// memory were given.
+	Device device.Traffic
+
 	mu    sync.Mutex
 	nodes map[planner.Node]*NodeStats
 	// spilt is where nodes that are not in the plan count what they put on disk.
@@ -24,6 +31,8 @@ type NodeStats struct {
 	Batches atomic.Int64
 	// Time is what workers spent in the node and below it, summed.
 	Time atomic.Int64
+	// Bytes is the size of what the node gave: values, codes and views.
+	Bytes atomic.Int64
 	// Spilled is the bytes that the node wrote to temporary files.
 	Spilled atomic.Int64
 }

@@ -25,6 +25,7 @@ type ExplainOptions struct {
 type NodeStats struct {
 	Rows    int64
 	Time    time.Duration
+	Bytes   int64 // of the rows that it gave
 	Spilled int64 // bytes written to temporary files
 }
 
@@ -78,6 +79,9 @@ func (e *explainer) numbers(n Node) {
 	}
 	if s, ok := e.opts.Actual[n]; ok {
 		fmt.Fprintf(&e.out, "  (actual rows=%d time=%s", s.Rows, s.Time.Round(time.Microsecond))
+		if s.Bytes > 0 && s.Time > 0 {
+			fmt.Fprintf(&e.out, " bytes=%s at %.3g GB/s", short(float64(s.Bytes)), float64(s.Bytes)/float64(s.Time.Nanoseconds()))
+		}
 		if s.Spilled > 0 {
 			fmt.Fprintf(&e.out, " spilled=%d", s.Spilled)
 		}
