@@ -50,6 +50,27 @@ func TestFaultsOnDevice(t *testing.T) {
 			return &planner.Aggregate{Input: j, Groups: []planner.NamedExpr{{Col: db.Col(pair[1]), Expr: exectest.Ref(l, 1)}},
 				Aggs: []planner.Agg{{Col: db.Col(sqltype.Int64), Func: &catalog.Func{ID: catalog.FuncSum}, Args: []planner.Expr{exectest.Ref(r, 0)}}}}
 		},
+		"window": func() planner.Node {
+			s := db.Scan(tab)
+			back := planner.Frame{Unit: "ROWS", StartKind: "PRECEDING", StartOffset: exectest.Int(3), EndKind: "CURRENT ROW"}
+			return &planner.Window{Input: s, Partition: []planner.Expr{exectest.Ref(s, 1)}, Order: []planner.SortKey{{Expr: exectest.Ref(s, 0)}}, Funcs: []planner.WindowFunc{
+				{Col: db.Col(sqltype.Int64), Func: &catalog.Func{ID: catalog.FuncRank}},
+				{Col: db.Col(sqltype.Int64), Func: &catalog.Func{ID: catalog.FuncSum}, Args: []planner.Expr{exectest.Ref(s, 0)}},
+				{Col: db.Col(sqltype.Int64), Func: &catalog.Func{ID: catalog.FuncMax}, Args: []planner.Expr{exectest.Ref(s, 0)}, Frame: back},
+			}}
+		},
+		"except": func() planner.Node {
+			l, r := db.Scan(tab), db.Scan(other)
+			return &planner.SetOp{Op: planner.Except, All: true, Left: l, Right: r, Columns: []planner.ColDef{db.Col(pair[0]), db.Col(pair[1])}}
+		},
+		"collect": func() planner.Node {
+			s := db.Scan(tab)
+			return &planner.Aggregate{Input: s, Groups: []planner.NamedExpr{{Col: db.Col(pair[0]), Expr: exectest.Ref(s, 0)}}, Aggs: []planner.Agg{
+				{Col: db.Col(sqltype.Varchar), Func: &catalog.Func{ID: catalog.FuncStringAgg}, Args: []planner.Expr{exectest.Ref(s, 1)}},
+				{Col: db.Col(sqltype.Varchar), Func: &catalog.Func{ID: catalog.FuncMax}, Args: []planner.Expr{exectest.Ref(s, 1)}},
+				{Col: db.Col(pair[0]), Func: &catalog.Func{ID: catalog.FuncMode}, Args: []planner.Expr{exectest.Ref(s, 0)}},
+			}}
+		},
 		"values": func() planner.Node { return pairs(db, two(1, "x"), two(2, "a string that is long")) },
 	} {
 		t.Run(name, func(t *testing.T) {
