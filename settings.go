@@ -171,30 +171,23 @@ func setDevice(s *settings, v string) error {
 	return nil
 }
 
-func setCanary(s *settings, v string) error {
-	switch strings.ToLower(v) {
-	case "none":
-		s.canary = canaryNone
-	case "fail":
-		s.canary = canaryFail
-	case "lose":
-		s.canary = canaryLose
-	default:
-		return badValue("gpu_canary", v, "none, fail or lose")
+// setWord gives a field the value of a word.
+func setWord[T any](field *T, name, v, want string, words map[string]T) error {
+	value, ok := words[strings.ToLower(v)]
+	if !ok {
+		return badValue(name, v, want)
 	}
+	*field = value
 	return nil
 }
 
+func setCanary(s *settings, v string) error {
+	return setWord(&s.canary, "gpu_canary", v, "none, fail or lose", map[string]canary{"none": canaryNone, "fail": canaryFail, "lose": canaryLose})
+}
+
 func setDialect(s *settings, v string) error {
-	switch strings.ToLower(v) {
-	case "gpusql", "postgresql", "default":
-		s.dialect = dialectGPUSQL
-	case "mysql":
-		s.dialect = dialectMySQL
-	default:
-		return badValue("dialect", v, "gpusql or mysql")
-	}
-	return nil
+	return setWord(&s.dialect, "dialect", v, "gpusql or mysql", map[string]dialect{
+		"gpusql": dialectGPUSQL, "postgresql": dialectGPUSQL, "default": dialectGPUSQL, "mysql": dialectMySQL})
 }
 
 func setDisabled(s *settings, v string) error {
@@ -214,27 +207,11 @@ func setPath(s *settings, v string) error {
 }
 
 func setHash(s *settings, v string) error {
-	switch strings.ToLower(v) {
-	case "auto":
-		s.hashZero = false
-	case "zero":
-		s.hashZero = true
-	default:
-		return badValue("hash", v, "auto or zero")
-	}
-	return nil
+	return setWord(&s.hashZero, "hash", v, "auto or zero", map[string]bool{"auto": false, "zero": true})
 }
 
 func setSpill(s *settings, v string) error {
-	switch strings.ToLower(v) {
-	case "auto":
-		s.spillAlways = false
-	case "always":
-		s.spillAlways = true
-	default:
-		return badValue("spill", v, "auto or always")
-	}
-	return nil
+	return setWord(&s.spillAlways, "spill", v, "auto or always", map[string]bool{"auto": false, "always": true})
 }
 
 func setIndex(s *settings, v string) error {
@@ -273,15 +250,7 @@ func retentionOf(v string) (time.Duration, *sqltype.Error) {
 }
 
 func setSwitch(field *bool, name, v string) error {
-	switch strings.ToLower(v) {
-	case "on", "true", "1":
-		*field = true
-	case "off", "false", "0":
-		*field = false
-	default:
-		return badValue(name, v, "on or off")
-	}
-	return nil
+	return setWord(field, name, v, "on or off", map[string]bool{"on": true, "true": true, "1": true, "off": false, "false": false, "0": false})
 }
 
 func setTimezone(s *settings, v string) error {
