@@ -80,21 +80,29 @@ func digest(ctx context.Context, c *Conn, sql string, ordered bool) (sum uint64,
 	return sum, rows, r.Err()
 }
 
+// spilling is a database with spillTable, which is ten times the memory that the
+// tests give, and a folder for what that has no room for.
+func spilling(t *testing.T) (*DB, *Conn, string) {
+	t.Helper()
+	dir := t.TempDir()
+	db, err := Open(":memory:")
+	require.NoError(t, err)
+	t.Cleanup(func() { db.Close() }) //nolint:errcheck // at the end
+	conn, err := db.Conn(context.Background())
+	require.NoError(t, err)
+	do(t, conn, spillTable)
+	require.Greater(t, db.memory.Used(), int64(80<<20))
+	do(t, conn, "SET temp_directory = '"+dir+"'")
+	return db, conn, dir
+}
+
 // TestSpill runs each operator on ten times the memory that it may have.
 func TestSpill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it sorts much")
 	}
-	dir := t.TempDir()
-	db, err := Open(":memory:")
-	require.NoError(t, err)
-	defer db.Close() //nolint:errcheck // at the end
+	db, conn, dir := spilling(t)
 	ctx := context.Background()
-	conn, err := db.Conn(ctx)
-	require.NoError(t, err)
-	do(t, conn, spillTable)
-	require.Greater(t, db.memory.Used(), int64(80<<20))
-	do(t, conn, "SET temp_directory = '"+dir+"'")
 	for _, q := range spillQueries {
 		if q.small {
 			continue
@@ -140,15 +148,8 @@ func TestSpillChanges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it writes much")
 	}
-	dir := t.TempDir()
-	db, err := Open(":memory:")
-	require.NoError(t, err)
-	defer db.Close() //nolint:errcheck // at the end
+	db, conn, dir := spilling(t)
 	ctx := context.Background()
-	conn, err := db.Conn(ctx)
-	require.NoError(t, err)
-	do(t, conn, spillTable)
-	do(t, conn, "SET temp_directory = '"+dir+"'")
 	for _, q := range []string{
 		"CREATE TABLE u AS SELECT * FROM t ORDER BY s, k",
 		"INSERT INTO u SELECT k + 600000, g, s, v FROM t ORDER BY g, k LIMIT 300000",

@@ -12,7 +12,6 @@ import (
 	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
-	"github.com/gpusql/gpusql/storage/arrow"
 )
 
 // TestFunctionsAway compares functions that GPUs have with the host's, on texts
@@ -80,12 +79,7 @@ func sameAway(t *testing.T, s device.Stream, tab *table, x planner.Expr) {
 	want, bad := host.Run(s, tab.vecs, tab.n)
 	scope := device.NewScope(tab.away.Device(), device.ScopeOptions{})
 	defer scope.Close()
-	vecs := make([]kernels.Vec, len(tab.vecs))
-	for i, v := range tab.vecs {
-		c, err := arrow.Carry(tab.away, scope, []arrow.Part{{Column: arrow.Column{Type: tab.defs[i].Type, Vec: v}, Rows: tab.n}})
-		require.NoError(t, err)
-		vecs[i] = c.Vec
-	}
+	vecs := carried(t, tab, scope)
 	e := kernels.NewEvaluator(p, scope)
 	defer e.Close()
 	for range 2 { // the second time there is room for texts

@@ -340,12 +340,7 @@ func agreeAway(t *testing.T, tab *table, p *kernels.Program, exprs []planner.Exp
 	}
 	scope := device.NewScope(tab.away.Device(), device.ScopeOptions{})
 	defer scope.Close()
-	vecs := make([]kernels.Vec, len(tab.vecs))
-	for i, v := range tab.vecs {
-		c, err := arrow.Carry(tab.away, scope, []arrow.Part{{Column: arrow.Column{Type: tab.defs[i].Type, Vec: v}, Rows: tab.n}})
-		require.NoError(t, err)
-		vecs[i] = c.Vec
-	}
+	vecs := carried(t, tab, scope)
 	e := kernels.NewEvaluator(p, scope)
 	defer e.Close()
 	outs, err := e.Run(tab.away, vecs, tab.n)
@@ -365,6 +360,18 @@ func agreeAway(t *testing.T, tab *table, p *kernels.Program, exprs []planner.Exp
 			}
 		}
 	}
+}
+
+// carried is a table's columns on the device that is away, in a scope's memory.
+func carried(t *testing.T, tab *table, scope *device.Scope) []kernels.Vec {
+	t.Helper()
+	vecs := make([]kernels.Vec, len(tab.vecs))
+	for i, v := range tab.vecs {
+		c, err := arrow.Carry(tab.away, scope, []arrow.Part{{Column: arrow.Column{Type: tab.defs[i].Type, Vec: v}, Rows: tab.n}})
+		require.NoError(t, err)
+		vecs[i] = c.Vec
+	}
+	return vecs
 }
 
 // fetched is a column of the device that is away, in the host's memory; it
