@@ -170,7 +170,7 @@ func (t *tree[W]) writeInner(w *work, u *unit, kids []kid) {
 	for i := u.pieces.lo; i < u.pieces.hi; i++ {
 		p := &w.pieces[i]
 		n := nodeAt(w.pages, p.page)
-		n.start(w.birth, p.shape.cap)
+		n.start(w.birth)
 		for j := range kids[:p.count] {
 			t.layout.kids(n)[j] = kids[j].page
 			t.setBound(n, j, &kids[j].bound)

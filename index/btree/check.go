@@ -37,8 +37,8 @@ func (c *checker[W]) node(number page.Number, depth int, low *place) error {
 	n := nodeAt(c.pages, number)
 	lim := t.limits(depth)
 	count := n.len()
-	if count < 1 || count > n.cap() || int32(n.cap()) > lim.most {
-		return fmt.Errorf("btree: page %d at depth %d has %d of %d", number, depth, count, n.cap())
+	if count < 1 || count > int(lim.most) {
+		return fmt.Errorf("btree: page %d at depth %d has %d of %d", number, depth, count, lim.most)
 	}
 	if n.birth() > t.root.seq {
 		return fmt.Errorf("btree: page %d is of Apply %d, and the last one is %d", number, n.birth(), t.root.seq)
@@ -73,17 +73,17 @@ func (c *checker[W]) node(number page.Number, depth int, low *place) error {
 // words checks what searches rely on: invariant 3.
 func (c *checker[W]) words(n node, number page.Number) error {
 	l := c.t.layout
-	keys, first, counts := words[W](l, n), (*[samples]W)(unsafe.Add(n.p, 8))[:], uint64(0)
+	keys, first, counts, per := words[W](l, n), (*[samples]W)(unsafe.Add(n.p, 8))[:], uint64(0), l.per
 	if n.leaf() {
-		first, counts = firsts[W](n)[:], *n.counts()
+		first, counts, per = firsts[W](l, n), *n.counts(), perLine
 		if sum := before(counts, maxLines); sum != n.len() {
 			return fmt.Errorf("btree: the lines of page %d have %d entries, and it has %d", number, sum, n.len())
 		}
 	}
 	next := ^W(0) // the first word of the next line
-	for line := (len(keys)+l.per-1)/l.per - 1; line >= 0; line-- {
-		some := keys[line*l.per : min(len(keys), (line+1)*l.per)]
-		count := max(0, min(len(some), n.len()-line*l.per))
+	for line := (len(keys)+per-1)/per - 1; line >= 0; line-- {
+		some := keys[line*per : min(len(keys), (line+1)*per)]
+		count := max(0, min(len(some), n.len()-line*per))
 		if n.leaf() {
 			if count = inLineOf(counts, line); count > len(some) {
 				return fmt.Errorf("btree: line %d of page %d has %d entries", line, number, count)
@@ -98,12 +98,12 @@ func (c *checker[W]) words(n node, number page.Number) error {
 			next = some[0]
 		}
 		if line > 0 && first[line-1] != next {
-			return fmt.Errorf("btree: line 0 of page %d has %d for line %d, which begins with %d", number, first[line-1], line, next)
+			return fmt.Errorf("btree: the header of page %d has %d for line %d, which begins with %d", number, first[line-1], line, next)
 		}
 	}
-	for _, w := range first[(len(keys)+l.per-1)/l.per-1:] {
+	for _, w := range first[(len(keys)+per-1)/per-1:] {
 		if w != ^W(0) {
-			return fmt.Errorf("btree: line 0 of page %d has %d for a line that it does not have", number, w)
+			return fmt.Errorf("btree: the header of page %d has %d for a line that it does not have", number, w)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@
 //     with its neighbours under the same parent; inner nodes have two children at
 //     least. Small nodes are the last of a level, and what was alone under a
 //     parent that was joined itself: at most one for each parent that went.
-//  3. Words where a node has no entry are the greatest there is; line 0 has the
+//  3. Words where a node has no entry are the greatest there is; the header has the
 //     first word of each other line, and a leaf's the number of entries in each
 //     (node.go, lines.go).
 //  4. A node that is born after the newest held epoch is nobody's but the
@@ -37,10 +37,14 @@
 //
 //   - Leaves are sorted, for scans in order. PALM's are not, and searched by SIMD.
 //     So that an insertion moves little, each line of words has room of its own:
-//     it touches three lines of a leaf, where one array would be half a leaf, and
-//     takes two thirds of the time. Leaves are of one size, and two full ones
-//     become three: leaves of many sizes were written anew for one insertion in
-//     eight, and left pages of the sizes that were outgrown.
+//     it touches the header and two lines of a leaf, where one array would be half
+//     a leaf, and takes two thirds of the time. Leaves are of one size, and two full
+//     ones become three: leaves of many sizes were written anew for one insertion
+//     in eight, and left pages of the sizes that were outgrown.
+//   - Leaves have 15 lines. Of leaves with 7, of which an eighth was left free, one
+//     in eight was full when a tree had grown by a tenth, and splits were a third
+//     of an insertion. Twice as many entries are twice as near to their mean, and
+//     a fuller page leaves a sixth free for fewer bytes: hardly any is split.
 //   - A batch is searched from the root down by splitting it among children: a
 //     node is looked at once however many entries go there. Nothing has to be
 //     handed from one thread to another, for groups of a level are disjoint.

@@ -25,20 +25,30 @@ func (t *tree[W]) changeLeaves(w *work, lo, hi int) {
 	}
 }
 
-// touchRows reads the rows that changes in place will move, so that the cache
-// misses of several leaves overlap.
+// touchRows reads what changes in place will move and that was not read yet, so
+// that the cache misses of several leaves overlap.
 //
 //go:noinline
 func (t *tree[W]) touchRows(w *work, some []group) (sum uint64) {
 	l := t.layout
+	o := &l.at[1]
 	for i := range some {
 		g := &some[i]
 		if g.mode != inPlace {
 			continue
 		}
-		n := nodeAt(w.pages, g.page)
-		slot := l.slot(n, max(0, w.places[g.lo].place()-1))
-		sum += *(*uint64)(unsafe.Add(n.p, l.rowsAt(n.cap())+8*slot))
+		n, a := nodeAt(w.pages, g.page), w.places[g.lo]
+		counts := *n.counts()
+		if a.there() {
+			sum += *(*uint64)(unsafe.Add(n.p, o.rows+8*slotOf(counts, a.place())))
+			continue
+		}
+		line, at := l.placeFor(counts, a.place())
+		to := l.nearest(counts, line, at)
+		for line, to = min(line, to), max(line, to); line <= to; line++ {
+			sum += *(*uint64)(unsafe.Add(n.p, o.rows+8*perLine*line))
+			sum += *(*uint64)(unsafe.Add(n.p, o.keys+l.size*perLine*line))
+		}
 	}
 	return sum
 }
@@ -127,11 +137,11 @@ func (o *writer[W]) open() {
 // room is how many more entries fit into the present line, at least one.
 func (o *writer[W]) room() int {
 	for o.left == 0 {
-		if o.line++; o.next == 0 || o.line*o.l.per == len(o.keys) {
+		if o.line++; o.next == 0 || o.line == o.l.lines {
 			o.open()
 			continue
 		}
-		o.slot, o.left = o.line*o.l.per, inLineOf(*o.n.counts(), o.line)
+		o.slot, o.left = o.line*perLine, inLineOf(*o.n.counts(), o.line)
 	}
 	return o.left
 }
@@ -141,7 +151,7 @@ func (o *writer[W]) copy(n node, lo, hi int) {
 	keys, rest, rows := words[W](o.l, n), o.l.rest(n), o.l.rows(n)
 	x := o.l.x
 	for lo < hi {
-		from, c := o.l.stretch(n, lo)
+		from, c := stretch(n, lo)
 		c = min(o.room(), c, hi-lo)
 		copy(o.keys[o.slot:], keys[from:from+c])
 		copy(o.rest[x*o.slot:], rest[x*from:x*(from+c)])

@@ -5,102 +5,123 @@ import (
 	"unsafe"
 )
 
-// A leaf's entries are in slots, some in each line of words, and behind the last
-// of a line there is room for more:
+// A leaf's entries are in slots, eight in a line, and behind the last of a line
+// there is room for more:
 //
 //	words  | 3 5 8 9 . . . . | 11 12 17 . . . . . | 20 ...      counts 4, 3, ...
 //	rows   | 7 1 2 4 . . . . |  6  3  9 . . . . . |  5 ...      slot 8 is entry 4
 //
 // So an insertion moves what is in one line of words, and what that has of rows
-// and rest, and touches nothing else of the leaf but line 0. When the line is full
-// an entry goes to a neighbour's room, through the lines between.
+// and rest, and touches nothing else of the leaf but its header. When the line is
+// full an entry goes to a neighbour's room, through the lines between.
 //
 // Entries are counted from the leaf's first; slots are where they are. counts has
-// the number of entries of each line, a byte each, and the functions below do with
-// all bytes at once: none of the sums is above 127.
+// the number of entries of each line, four bits each, and the functions below do
+// with all of them at once: none of the sums is above 127.
 const (
-	maxLines = 7
+	perLine  = 8
+	maxLines = 15
+	nibbles  = 0x0F0F0F0F0F0F0F0F
 	ones     = 0x0101010101010101
 	highs    = 0x8080808080808080
 )
 
 func (n node) counts() *uint64 { return (*uint64)(unsafe.Add(n.p, 8)) }
 
-// firsts are the first words of lines 1 to 6, of one without entries that of the
-// next line, of the last ones the greatest there is.
-func firsts[W word](n node) *[maxLines - 1]W {
-	return (*[maxLines - 1]W)(unsafe.Add(n.p, 16))
+// firsts are the first words of all lines but the first, of one without entries
+// that of the next line, of the last ones the greatest there is.
+func firsts[W word](l *layout, n node) []W {
+	return unsafe.Slice((*W)(unsafe.Add(n.p, 16)), l.lines-1)
 }
 
 // before is the number of entries in the lines before one.
-func before(counts uint64, line int) int { return int(counts * ones << 8 >> (8 * line) & 0xFF) }
+func before(counts uint64, line int) int {
+	return int(pairs(counts&(1<<(4*uint(line)&63)-1)) * ones >> 56)
+}
+
+// pairs are the sums of two lines each, in a byte each.
+func pairs(counts uint64) uint64 { return counts&nibbles + counts>>4&nibbles }
 
 // inLineOf is the number of entries of a line.
-func inLineOf(counts uint64, line int) int { return int(counts >> (8 * line) & 0xFF) }
+func inLineOf(counts uint64, line int) int { return int(counts >> (4 * uint(line) & 63) & 0xF) }
 
-// lineWith is the line that has entry i.
-func lineWith(counts uint64, i int) int {
-	return bits.OnesCount64(((uint64(i)*ones | highs) - counts*ones) & highs)
+// lineWith is the line that has entry i, and which of its entries that is.
+func lineWith(counts uint64, i int) (line, at int) {
+	sums := pairs(counts) * ones // up to each pair of lines
+	pair := bits.OnesCount64(((uint64(i)*ones | highs) - sums) & highs)
+	shift := 8 * uint(pair) & 63
+	at = i - int(sums<<8>>shift&0xFF)
+	first := int(counts >> shift & 0xF)
+	second := int(uint(first-1-at) >> 63) // 1 if it is in the second of the pair
+	return 2*pair + second, at - first&-second
 }
 
 // slotOf is where entry i is.
-func slotOf(counts uint64, i, per int) int {
-	line := lineWith(counts, i)
-	return line*per + i - before(counts, line)
+func slotOf(counts uint64, i int) int {
+	line, at := lineWith(counts, i)
+	return line*perLine + at
 }
 
 // stretch is the slot of entry i, and how many entries stand together from it on.
-func (l *layout) stretch(n node, i int) (slot, count int) {
+func stretch(n node, i int) (slot, count int) {
 	counts := *n.counts()
-	line := lineWith(counts, i)
-	at := i - before(counts, line)
-	return line*l.per + at, inLineOf(counts, line) - at
+	line, at := lineWith(counts, i)
+	return line*perLine + at, inLineOf(counts, line) - at
 }
 
-// searchLeaf is the number of a leaf's words that are below k. Like search it has
-// no branches that depend on them.
-func searchLeaf[W word](n node, k W) int { return inLeafLine(n, leafLine(n, k), k) }
-
-// leafLine is the line of a leaf's words where k belongs, by line 0.
-func leafLine[W word](n node, k W) int {
-	first := unsafe.Pointer(firsts[W](n))
-	at := 3 * below(first, 2, k)
-	at += 2 * below(first, at+1, k)
+// leafLine is the line of a leaf's words where k belongs, by its header. Like
+// search it has no branches that depend on words.
+func leafLine[W word](l *layout, n node, k W) int {
+	first := unsafe.Add(n.p, 16)
+	at, left := 0, l.lines-1
+	for left > 1 {
+		half := left >> 1
+		at += half & -below(first, at+half-1, k)
+		left -= half
+	}
 	return at + below(first, at, k)
 }
 
-// inLeafLine is searchLeaf when the line is known.
-func inLeafLine[W word](n node, line int, k W) int {
-	per := lineBytes / int(unsafe.Sizeof(k))
-	keys := unsafe.Add(n.p, lineBytes*(line+1))
-	at := 0
-	for half := per / 2; half > 0; half >>= 1 {
-		at += half & -below(keys, at+half-1, k)
-	}
-	return before(*n.counts(), line) + at + below(keys, at, k)
+// inLeafLine is where k belongs in a line: the number of its words that are below.
+func inLeafLine[W word](l *layout, n node, line int, k W) int {
+	keys := unsafe.Add(n.p, l.at[1].keys+line*perLine*l.size)
+	at := perLine / 2 & -below(keys, perLine/2-1, k)
+	at += perLine / 4 & -below(keys, at+perLine/4-1, k)
+	at += perLine / 8 & -below(keys, at+perLine/8-1, k)
+	return at + below(keys, at, k)
 }
 
-// nextWord is the first word of the entry after that of a slot, which is not the
-// last one. It looks at no other line than that and line 0.
-func nextWord[W word](l *layout, n node, slot int) uint64 {
-	if line := slot / l.per; slot+1 >= line*l.per+inLineOf(*n.counts(), line) {
-		return uint64(firsts[W](n)[line])
+// searchLeaf is the number of a leaf's words that are below k.
+func searchLeaf[W word](l *layout, n node, k W) int {
+	line := leafLine(l, n, k)
+	return before(*n.counts(), line) + inLeafLine(l, n, line, k)
+}
+
+// wordFrom is the first word of the entry at a place of a line, or of the next
+// line if that place is behind the line's last; the greatest there is when there
+// is none. It looks at no other line than that and the header.
+func wordFrom[W word](l *layout, n node, line, at int) uint64 {
+	switch {
+	case at < inLineOf(*n.counts(), line):
+		return uint64(words[W](l, n)[line*perLine+at])
+	case line < l.lines-1:
+		return uint64(firsts[W](l, n)[line])
 	}
-	return uint64(words[W](l, n)[slot+1])
+	return uint64(^W(0))
 }
 
 // startLeaf makes a leaf of a page, of so many entries that are still to be
 // written: evenly over the lines, or one full line after the other, as it should
 // be where more comes behind the last.
 func (l *layout) startLeaf(n node, birth uint64, count int, packed bool) {
-	*n.head() = birth<<17 | 1<<16 | uint64(l.leaf.cap)<<8 | uint64(count)
-	lines, counts := l.leaf.cap/l.per, uint64(0)
-	for i, left := lines, count; i > 0; i-- {
+	*n.head() = birth<<17 | 1<<16 | uint64(count)
+	counts := uint64(0)
+	for i, left := l.lines, count; i > 0; i-- {
 		c := (left + i - 1) / i
 		if packed {
-			c = min(left, l.per)
+			c = min(left, perLine)
 		}
-		counts |= uint64(c) << (8 * (lines - i))
+		counts |= uint64(c) << (4 * (l.lines - i))
 		left -= c
 	}
 	*n.counts() = counts
@@ -109,30 +130,30 @@ func (l *layout) startLeaf(n node, birth uint64, count int, packed bool) {
 // sealLeaf writes what searches need, after the entries were written.
 func sealLeaf[W word](l *layout, n node) {
 	keys, counts := words[W](l, n), *n.counts()
-	first := firsts[W](n)
-	for i := range first {
-		first[i] = ^W(0)
-	}
-	for line := l.leaf.cap/l.per - 1; line >= 0; line-- {
-		fillLine(keys[line*l.per:(line+1)*l.per], inLineOf(counts, line))
-		setFirst[W](l, n, line)
-	}
-}
-
-// fillLine makes the words behind the count first the greatest there is.
-func fillLine[W word](line []W, count int) {
-	for i := count; i < len(line); i++ {
-		line[i] = ^W(0)
+	first := firsts[W](l, n)
+	next := ^W(0)
+	for line := l.lines - 1; line >= 0; line-- {
+		some := keys[line*perLine : (line+1)*perLine]
+		count := inLineOf(counts, line)
+		for i := count; i < perLine; i++ {
+			some[i] = ^W(0)
+		}
+		if count > 0 {
+			next = some[0]
+		}
+		if line > 0 {
+			first[line-1] = next
+		}
 	}
 }
 
 // setFirst notes a line's first word, for those without entries before it too.
 func setFirst[W word](l *layout, n node, line int) {
-	first, counts, keys := firsts[W](n), *n.counts(), words[W](l, n)
+	first, counts, keys := firsts[W](l, n), *n.counts(), words[W](l, n)
 	for ; line > 0; line-- {
 		switch {
 		case inLineOf(counts, line) > 0:
-			first[line-1] = keys[line*l.per]
+			first[line-1] = keys[line*perLine]
 		case line < len(first):
 			first[line-1] = first[line]
 		default:
@@ -157,27 +178,54 @@ func (t *tree[W]) edit(w *work, g *group) edit[W] {
 	return edit[W]{t.layout, n, words[W](t.layout, n), t.layout.rest(n), t.layout.rows(n)}
 }
 
-// count adds to the number of entries of a line, and of the leaf.
+// count adds to the number of entries of a line.
 func (e *edit[W]) count(line, more int) {
-	*e.n.counts() += uint64(more) << (8 * line)
+	*e.n.counts() += uint64(more) << (4 * uint(line) & 63)
 }
 
-// move moves n entries from slot from to slot to.
-func (e *edit[W]) move(to, from, n int) {
+// move moves an entry from a slot to another.
+func (e *edit[W]) move(to, from int) {
 	x := e.l.x
-	copy(e.keys[to:to+n], e.keys[from:from+n])
-	copy(e.rest[x*to:x*(to+n)], e.rest[x*from:x*(from+n)])
-	copy(e.rows[to:to+n], e.rows[from:from+n])
+	e.keys[to] = e.keys[from]
+	copy(e.rest[x*to:x*(to+1)], e.rest[x*from:x*(from+1)])
+	e.rows[to] = e.rows[from]
+}
+
+// open makes room before the entry at a place of a line, which has some. A line
+// is so short that moving all of it is faster than to ask what has to be.
+func (e *edit[W]) open(line, at int) {
+	x, slot, count := e.l.x, line*perLine+at, inLineOf(*e.n.counts(), line)
+	keys, rows := e.keys[line*perLine:(line+1)*perLine], e.rows[line*perLine:(line+1)*perLine]
+	for i := count; i > at; i-- {
+		keys[i&(perLine-1)], rows[i&(perLine-1)] = keys[i-1], rows[i-1]
+	}
+	if n := count - at; x > 0 {
+		copy(e.rest[x*(slot+1):x*(slot+1+n)], e.rest[x*slot:x*(slot+n)])
+	}
+	e.count(line, 1)
+}
+
+// close takes the entry at a place of a line out.
+func (e *edit[W]) close(line, at int) {
+	x, slot, count := e.l.x, line*perLine+at, inLineOf(*e.n.counts(), line)
+	keys, rows := e.keys[line*perLine:(line+1)*perLine], e.rows[line*perLine:(line+1)*perLine]
+	for i := at + 1; i < count; i++ {
+		keys[i-1], rows[i-1] = keys[i], rows[i]
+	}
+	keys[count-1] = ^W(0)
+	if n := count - at - 1; x > 0 {
+		copy(e.rest[x*slot:x*(slot+n)], e.rest[x*(slot+1):x*(slot+1+n)])
+	}
+	e.count(line, -1)
 }
 
 // insert puts item i as entry p.
 func (e *edit[W]) insert(w *work, p, i int) {
 	line, at := e.gap(p)
-	slot := line*e.l.per + at
-	e.move(slot+1, slot, inLineOf(*e.n.counts(), line)-at)
+	e.open(line, at)
+	slot := line*perLine + at
 	e.keys[slot] = W(w.items[i].word)
 	w.put(slot, i, e.rest, e.rows)
-	e.count(line, 1)
 	*e.n.head()++
 	if at == 0 {
 		setFirst[W](e.l, e.n, line)
@@ -186,61 +234,62 @@ func (e *edit[W]) insert(w *work, p, i int) {
 
 // remove takes entry p out.
 func (e *edit[W]) remove(p int) {
-	counts := *e.n.counts()
-	line := lineWith(counts, p)
-	at := p - before(counts, line)
-	e.take(line, at)
+	line, at := lineWith(*e.n.counts(), p)
+	e.close(line, at)
 	*e.n.head()--
 	if at == 0 {
 		setFirst[W](e.l, e.n, line)
 	}
 }
 
-// take closes the gap that the entry at a place of a line leaves.
-func (e *edit[W]) take(line, at int) {
-	slot, count := line*e.l.per+at, inLineOf(*e.n.counts(), line)
-	e.move(slot, slot+1, count-at-1)
-	e.keys[slot+count-at-1] = ^W(0)
-	e.count(line, -1)
+// placeFor is where a new entry p should go, if there is room.
+func (l *layout) placeFor(counts uint64, p int) (line, at int) {
+	if p == 0 {
+		return 0, 0
+	}
+	line, at = lineWith(counts, p-1)
+	if at++; at == perLine && line+1 < l.lines {
+		return line + 1, 0
+	}
+	return line, at
 }
 
 // gap is where a line has room for a new entry p.
 func (e *edit[W]) gap(p int) (line, at int) {
-	counts, per := *e.n.counts(), e.l.per
-	if p > 0 {
-		line = lineWith(counts, p-1)
-		at = p - before(counts, line)
+	counts := *e.n.counts()
+	line, at = e.l.placeFor(counts, p)
+	switch to := e.l.nearest(counts, line, at); {
+	case to > line:
+		e.push(line, to)
+	case to < line:
+		return e.pull(line, to, at)
 	}
-	lines := e.l.leaf.cap / per
-	if at == per && line+1 < lines {
-		line, at = line+1, 0
+	return line, at
+}
+
+// nearest is the line with room that is nearest to a place of a line.
+func (l *layout) nearest(counts uint64, line, at int) int {
+	if inLineOf(counts, line) < perLine {
+		return line
 	}
-	if inLineOf(counts, line) < per {
-		return line, at
-	}
-	lo, hi := line-1, line+1
-	for {
+	for lo, hi := line-1, line+1; ; lo, hi = lo-1, hi+1 {
 		switch {
-		case hi < lines && at < per && inLineOf(counts, hi) < per:
-			e.push(line, hi)
-			return line, at
-		case lo >= 0 && inLineOf(counts, lo) < per:
-			return e.pull(line, lo, at)
+		case hi < l.lines && at < perLine && inLineOf(counts, hi) < perLine:
+			return hi
+		case lo >= 0 && inLineOf(counts, lo) < perLine:
+			return lo
 		}
-		lo, hi = lo-1, hi+1
 	}
 }
 
 // push moves an entry out of each line from one on into the next, up to line hi
 // that has room.
 func (e *edit[W]) push(line, hi int) {
-	per := e.l.per
 	for m := hi; m > line; m-- {
-		first := m * per
-		e.move(first+1, first, inLineOf(*e.n.counts(), m))
-		e.move(first, first-1, 1)
+		first := m * perLine
+		e.open(m, 0)
+		e.move(first, first-1)
 		e.keys[first-1] = ^W(0)
-		e.count(m, 1)
 		e.count(m-1, -1)
 		setFirst[W](e.l, e.n, m)
 	}
@@ -253,9 +302,9 @@ func (e *edit[W]) pull(line, lo, at int) (int, int) {
 		line--
 	}
 	for m := lo; m < line; m++ {
-		e.move(m*e.l.per+inLineOf(*e.n.counts(), m), (m+1)*e.l.per, 1)
+		e.move(m*perLine+inLineOf(*e.n.counts(), m), (m+1)*perLine)
 		e.count(m, 1)
-		e.take(m+1, 0)
+		e.close(m+1, 0)
 	}
 	for m := line; m >= lo; m-- {
 		setFirst[W](e.l, e.n, m)

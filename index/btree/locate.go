@@ -50,35 +50,44 @@ func (t *tree[W]) locate(w *work) {
 // children splits groups of inner nodes among their children.
 func (t *tree[W]) children(w *work, from, out []group) []group {
 	var n [lanes]node
-	var next [lanes]int
 	for lo := 0; lo < len(from); lo += lanes {
 		some := from[lo:min(len(from), lo+lanes)]
 		w.nodes(some, &n)
+		t.touchItems(w, some, &n)
 		for i := range some {
-			next[i] = lineOf(n[i], W(w.items[some[i].lo].word))
-		}
-		touchLines(n[:len(some)], &next)
-		for i := range some {
-			next[i] = inLine(n[i], next[i], W(w.items[some[i].lo].word))
-		}
-		for i := range some {
-			out = t.split(w, lo+i, &some[i], n[i], next[i], out)
+			out = t.split(w, lo+i, &some[i], n[i], out)
 		}
 	}
 	return out
 }
 
-// split appends the groups of the children of node n, given the number of its
-// words that are below the first item's.
-func (t *tree[W]) split(w *work, number int, f *group, n node, next int, out []group) []group {
+// touchItems reads what the items of groups need of their inner nodes: lines of
+// words and of children.
+//
+//go:noinline
+func (t *tree[W]) touchItems(w *work, some []group, n *[lanes]node) (sum uint64) {
+	l := t.layout
+	kids := l.at[0].kids
+	for i := range some {
+		x := n[i&(lanes-1)]
+		for last, j := -1, some[i].lo; j < some[i].hi; j++ {
+			if line := lineOf(x, W(w.items[j].word)); line != last {
+				last = line
+				sum += *(*uint64)(unsafe.Add(x.p, lineBytes*(1+line)))
+				sum += uint64(*(*uint32)(unsafe.Add(x.p, kids+4*l.per*line)))
+			}
+		}
+	}
+	return sum
+}
+
+// split appends the groups of the children of node n.
+func (t *tree[W]) split(w *work, number int, f *group, n node, out []group) []group {
 	l := t.layout
 	count, kids, keys := n.len(), l.kids(n), words[W](l, n)
 	for i := f.lo; i < f.hi; {
 		x := w.items[i]
-		if i > f.lo {
-			next = search(n, W(x.word))
-		}
-		next = max(1, next)
+		next := max(1, search(l, n, W(x.word)))
 		if next < count && uint64(keys[next]) == x.word {
 			q := w.place(x)
 			next = refine[W](l, n, next, count, &q, 1)
@@ -108,7 +117,7 @@ func (t *tree[W]) below(w *work, n node, c int, i int32) bool {
 }
 
 // lanes is how many nodes are searched at once, a line in all of them after the
-// other: touchNodes and touchLines read these lines first, in loops so short that
+// other: functions that touch read these lines first, in loops so short that
 // the processor has the cache misses of all of them under way.
 const lanes = 16
 
@@ -130,12 +139,23 @@ func touchNodes(n []node) (sum uint64) {
 	return sum
 }
 
-// touchLines reads a line of words of each node.
+// touchLeaves reads the headers of leaves.
 //
 //go:noinline
-func touchLines(n []node, line *[lanes]int) (sum uint64) {
+func touchLeaves(l *layout, n []node) (sum uint64) {
+	end := l.at[1].keys - lineBytes
 	for i := range n {
-		sum += *(*uint64)(unsafe.Add(n[i].p, lineBytes*(1+line[i&(lanes-1)])))
+		sum += *n[i].head() + *(*uint64)(unsafe.Add(n[i].p, end))
+	}
+	return sum
+}
+
+// touchWords reads a line of words of each of some leaves.
+//
+//go:noinline
+func touchWords(l *layout, n []node, line *[lanes]int) (sum uint64) {
+	for i := range n {
+		sum += *(*uint64)(unsafe.Add(n[i].p, l.at[1].keys+perLine*l.size*line[i&(lanes-1)]))
 	}
 	return sum
 }
@@ -144,32 +164,34 @@ func touchLines(n []node, line *[lanes]int) (sum uint64) {
 // have.
 func (t *tree[W]) inLeaves(w *work, some []group) {
 	var n [lanes]node
-	var first [lanes]int
-	w.nodes(some, &n)
+	var line [lanes]int
 	for i := range some {
-		first[i] = leafLine(n[i], W(w.items[some[i].lo].word))
+		n[i] = nodeAt(w.pages, some[i].page)
 	}
-	touchLines(n[:len(some)], &first)
+	touchLeaves(t.layout, n[:len(some)])
 	for i := range some {
-		first[i] = inLeafLine(n[i], first[i], W(w.items[some[i].lo].word))
+		line[i] = leafLine(t.layout, n[i], W(w.items[some[i].lo].word))
 	}
+	touchWords(t.layout, n[:len(some)], &line)
 	for i := range some {
-		t.inLeaf(w, &some[i], n[i], first[i])
+		t.inLeaf(w, &some[i], n[i], line[i])
 	}
 }
 
-// inLeaf finds the places of a group's items in its leaf, given the number of
-// entries whose word is below the first one's.
-func (t *tree[W]) inLeaf(w *work, g *group, n node, first int) {
-	l, count := t.layout, n.len()
+// inLeaf finds the places of a group's items in its leaf, given the line where
+// the first one belongs.
+func (t *tree[W]) inLeaf(w *work, g *group, n node, line int) {
+	l, count, counts := t.layout, n.len(), *n.counts()
 	g.had, g.count = int32(count), int32(count)
 	for i := g.lo; i < g.hi; i++ {
 		x := w.items[i]
 		if i > g.lo {
-			first = searchLeaf(n, W(x.word))
+			line = leafLine(l, n, W(x.word))
 		}
+		inside := inLeafLine(l, n, line, W(x.word))
+		first := before(counts, line) + inside
 		a := at(first << 1)
-		if first < count && wordAt[W](l, n, first) == x.word {
+		if first < count && wordFrom[W](l, n, line, inside) == x.word {
 			q := w.place(x)
 			p := refine[W](l, n, first, count, &q, 0)
 			a = at(p << 1)

@@ -17,17 +17,17 @@ type table = *[1 << 21]device.Ptr
 
 // node is a page's address. A line is 64 bytes, what a cache fetches.
 //
-//	line 0  0  u64 birth<<17 | leaf<<16 | cap<<8 | n
-//	leaf       8  u64, the entries of each line, a byte each   16  6 words: the first of lines 1 to 6
-//	           64 cap words   rest of keys, x u64 each   rows, u64          (lines.go)
+//	line 0  0  u64 birth<<17 | leaf<<16 | n
+//	leaf       8  u64, the entries of each line, four bits each   16  the first word of lines 1, 2, ...
+//	           at the next line: cap words   rest of keys, x u64 each   rows, u64     (lines.go)
 //	inner      8  7 words: the first of lines 1 to 7
 //	           64 cap words   rest, rows, of separators: entry i is the lower bound of child i
 //	           then cap u32 children
 //
 // n counts entries of a leaf and children of an inner node. Words where there is
 // no entry are the greatest there is, so that a search looks at one line of words
-// besides line 0, and needs no n. The rest of a key is its further words and its
-// tail's address. Separator 0 is a bound of all of the node.
+// besides the header, and needs no n. The rest of a key is its further words and
+// its tail's address. Separator 0 is a bound of all of the node.
 type node struct{ p unsafe.Pointer }
 
 const (
@@ -37,12 +37,11 @@ const (
 
 func (n node) head() *uint64 { return (*uint64)(n.p) }
 func (n node) len() int      { return int(*n.head() & 0xFF) }
-func (n node) cap() int      { return int(*n.head() >> 8 & 0xFF) }
 func (n node) leaf() bool    { return *n.head()>>16&1 != 0 }
 func (n node) birth() uint64 { return *n.head() >> 17 }
 
 // start makes an empty inner node of a page.
-func (n node) start(birth uint64, cap int) { *n.head() = birth<<17 | uint64(cap)<<8 }
+func (n node) start(birth uint64) { *n.head() = birth << 17 }
 
 // seal sets an inner node's length after its words were written, from place from
 // on; was is the number of words that are not the greatest any more.
@@ -71,13 +70,18 @@ func nodeAt(t table, n page.Number) node {
 type layout struct {
 	format  index.Format
 	size    int // bytes of the first word
-	per     int // words in a line
+	per     int // words in a line of an inner node
 	x       int // further words of a key, a tail's address among them
+	lines   int // of a leaf
+	at      [2]offsets
 	leaf    shape
 	inner   shape
 	leafMin int
 	zeros   []uint64 // the rest of the least key of a word
 }
+
+// offsets are where the arrays of an inner node, and of a leaf, begin.
+type offsets struct{ keys, rest, rows, kids, cap int }
 
 // shape is a page size and how much fits.
 type shape struct{ bytes, cap int }
@@ -86,12 +90,14 @@ type shape struct{ bytes, cap int }
 var pageUnits = [...]int{4, 6, 8, 10, 12, 14, 16, 18, 21, 25, 32, 42, 64, 128}
 
 // leafBytes and innerBytes are the most bytes of nodes of 16-byte entries: half
-// as much is more levels and pages, twice as much is more to write for a leaf
-// that is full. Nodes of wider entries are larger.
+// as much is more levels and pages, and of a leaf that is filled to the same
+// degree more that overflow, for the entries of large ones are nearer to their
+// mean; twice as much is more to write for a leaf that is full. Nodes of wider
+// entries are larger.
 const (
-	leafBytes  = 1024
+	leafBytes  = 2048
 	innerBytes = 1344
-	leastLines = 4  // of words, that a leaf has
+	leastLines = 4  // that a leaf has
 	fewest     = 24 // children that an inner node has room for at least
 )
 
@@ -104,9 +110,8 @@ func newLayout(f index.Format) *layout {
 		l.x++
 	}
 	l.per = lineBytes / l.size
+	l.shapeLeaf()
 	entry := l.size + 8*l.x + 8
-	lines := min(maxLines, max(leastLines, (leafBytes-lineBytes)/(l.per*entry)))
-	l.leaf = shape{lineBytes + lines*l.per*entry, lines * l.per}
 	for _, u := range pageUnits {
 		c := (64*u - lineBytes) / (entry + 4) &^ 1
 		l.inner = shape{64 * u, min(c, l.per*(samples+1))}
@@ -114,35 +119,67 @@ func newLayout(f index.Format) *layout {
 			break
 		}
 	}
-	l.leafMin = l.leaf.cap / 4
+	c := l.inner.cap
+	rest := lineBytes + (l.size*c+7)&^7
+	rows := rest + 8*l.x*c
+	l.at[0] = offsets{lineBytes, rest, rows, rows + 8*c, c}
 	l.zeros = make([]uint64, l.x)
 	return l
 }
 
-func (l *layout) keys(n node) unsafe.Pointer { return unsafe.Add(n.p, lineBytes) }
+// shapeLeaf decides how many lines a leaf has: as many as fill a page best.
+func (l *layout) shapeLeaf() {
+	best := 0.0
+	for lines := leastLines; lines <= maxLines; lines++ {
+		keys := (16 + l.size*(lines-1) + lineBytes - 1) &^ (lineBytes - 1)
+		rest := keys + (l.size*perLine*lines+lineBytes-1)&^(lineBytes-1)
+		rows := rest + 8*perLine*l.x*lines
+		bytes := rows + 8*perLine*lines
+		if bytes > leafBytes && lines > leastLines {
+			break
+		}
+		if fill := float64(lines) / float64(unitsFor(bytes)); fill > best {
+			best, l.lines = fill, lines
+			l.leaf = shape{bytes, perLine * lines}
+			l.at[1] = offsets{keys, rest, rows, bytes, perLine * lines}
+		}
+	}
+	l.leafMin = l.leaf.cap / 4
+}
 
-func (l *layout) restAt(cap int) int { return lineBytes + (l.size*cap+7)&^7 }
-func (l *layout) rowsAt(cap int) int { return l.restAt(cap) + 8*l.x*cap }
+// unitsFor is the size of the page that so many bytes get.
+func unitsFor(bytes int) int {
+	for _, u := range pageUnits {
+		if lineBytes*u >= bytes {
+			return u
+		}
+	}
+	return (bytes + lineBytes - 1) / lineBytes
+}
+
+// of is where a node's arrays are.
+func (l *layout) of(n node) *offsets { return &l.at[*n.head()>>16&1] }
 
 // words, rest, rows and kids are a node's arrays, all of their capacity. A leaf's
 // entries are in slots of them.
 func words[W word](l *layout, n node) []W {
-	return unsafe.Slice((*W)(l.keys(n)), n.cap())
+	o := l.of(n)
+	return unsafe.Slice((*W)(unsafe.Add(n.p, o.keys)), o.cap)
 }
 
 func (l *layout) rest(n node) []uint64 {
-	c := n.cap()
-	return unsafe.Slice((*uint64)(unsafe.Add(n.p, l.restAt(c))), l.x*c)
+	o := l.of(n)
+	return unsafe.Slice((*uint64)(unsafe.Add(n.p, o.rest)), l.x*o.cap)
 }
 
 func (l *layout) rows(n node) []uint64 {
-	c := n.cap()
-	return unsafe.Slice((*uint64)(unsafe.Add(n.p, l.rowsAt(c))), c)
+	o := l.of(n)
+	return unsafe.Slice((*uint64)(unsafe.Add(n.p, o.rows)), o.cap)
 }
 
 func (l *layout) kids(n node) []page.Number {
-	c := n.cap()
-	return unsafe.Slice((*page.Number)(unsafe.Add(n.p, l.rowsAt(c)+8*c)), c)
+	o := &l.at[0]
+	return unsafe.Slice((*page.Number)(unsafe.Add(n.p, o.kids)), o.cap)
 }
 
 // restOf is the rest of the key in a slot.
@@ -150,7 +187,7 @@ func (l *layout) restOf(n node, slot int) []uint64 {
 	if l.x == 0 {
 		return nil
 	}
-	return unsafe.Slice((*uint64)(unsafe.Add(n.p, l.restAt(n.cap())+8*l.x*slot)), l.x)
+	return unsafe.Slice((*uint64)(unsafe.Add(n.p, l.of(n).rest+8*l.x*slot)), l.x)
 }
 
 // place is an entry's order: a key and a row.
@@ -185,7 +222,7 @@ func (l *layout) compareAt(n node, slot int, q *place) int {
 			return c
 		}
 	}
-	row := *(*uint64)(unsafe.Add(n.p, l.rowsAt(n.cap())+8*slot))
+	row := *(*uint64)(unsafe.Add(n.p, l.of(n).rows+8*slot))
 	switch {
 	case row < q.row:
 		return -1
@@ -197,7 +234,7 @@ func (l *layout) compareAt(n node, slot int, q *place) int {
 
 // search is the number of an inner node's words that are below k. It has no branches
 // that depend on them.
-func search[W word](n node, k W) int { return inLine(n, lineOf(n, k), k) }
+func search[W word](l *layout, n node, k W) int { return inLine(l, n, lineOf(n, k), k) }
 
 // lineOf is the line of words where k belongs, by line 0.
 func lineOf[W word](n node, k W) int {
@@ -208,11 +245,11 @@ func lineOf[W word](n node, k W) int {
 }
 
 // inLine is search when the line is known.
-func inLine[W word](n node, line int, k W) int {
+func inLine[W word](l *layout, n node, line int, k W) int {
 	per := lineBytes / int(unsafe.Sizeof(k))
 	keys := unsafe.Add(n.p, lineBytes)
 	// The last line may have fewer: the words before it are below k anyway.
-	at := min(line*per, n.cap()-per)
+	at := min(line*per, l.inner.cap-per)
 	for half := per / 2; half > 0; half >>= 1 {
 		at += half & -below(keys, at+half-1, k)
 	}
@@ -231,18 +268,18 @@ func (l *layout) slot(n node, i int) int {
 	if !n.leaf() {
 		return i
 	}
-	return slotOf(*n.counts(), i, l.per)
+	return slotOf(*n.counts(), i)
 }
 
 // wordAt is the first word of entry i of a node.
 func wordAt[W word](l *layout, n node, i int) uint64 {
-	return uint64(*(*W)(unsafe.Add(l.keys(n), l.slot(n, i)*l.size)))
+	return uint64(*(*W)(unsafe.Add(n.p, l.of(n).keys+l.slot(n, i)*l.size)))
 }
 
 // compare orders entry i of a node against q.
 func compare[W word](l *layout, n node, i int, q *place) int {
 	i = l.slot(n, i)
-	w := uint64(*(*W)(unsafe.Add(l.keys(n), i*l.size)))
+	w := uint64(*(*W)(unsafe.Add(n.p, l.of(n).keys+i*l.size)))
 	switch {
 	case w < q.word:
 		return -1
@@ -280,10 +317,10 @@ func refine[W word](l *layout, n node, at, count int, q *place, limit int) int {
 
 // lowerBound is the first entry of a leaf that is q or above.
 func lowerBound[W word](l *layout, n node, q *place) int {
-	return refine[W](l, n, searchLeaf(n, W(q.word)), n.len(), q, 0)
+	return refine[W](l, n, searchLeaf(l, n, W(q.word)), n.len(), q, 0)
 }
 
 // childFor is the child of an inner node where q belongs.
 func childFor[W word](l *layout, n node, q *place) int {
-	return refine[W](l, n, max(1, search(n, W(q.word))), n.len(), q, 1) - 1
+	return refine[W](l, n, max(1, search(l, n, W(q.word))), n.len(), q, 1) - 1
 }

@@ -83,7 +83,7 @@ func (t *tree[W]) plan(w *work, depth int) {
 // fits reports whether an inner node can be changed in place.
 func (t *tree[W]) fits(w *work, g *group, depth int, lim limits) bool {
 	n := nodeAt(w.pages, g.page)
-	return n.birth() > w.pin && g.count <= int32(n.cap()) && (g.count >= lim.least || depth == 0 && g.count > 1)
+	return n.birth() > w.pin && g.count <= lim.most && (g.count >= lim.least || depth == 0 && g.count > 1)
 }
 
 // fitsLeaf reports whether a leaf can be changed in place: all insertions find
@@ -91,7 +91,7 @@ func (t *tree[W]) fits(w *work, g *group, depth int, lim limits) bool {
 func (t *tree[W]) fitsLeaf(w *work, g *group) bool {
 	n := nodeAt(w.pages, g.page)
 	inserts := (g.writes + g.count - g.had) / 2
-	return n.birth() > w.pin && g.had+inserts <= int32(n.cap()) && (g.count >= int32(t.layout.leafMin) || g.parent < 0 && g.count > 0)
+	return n.birth() > w.pin && g.had+inserts <= int32(t.layout.leaf.cap) && (g.count >= int32(t.layout.leafMin) || g.parent < 0 && g.count > 0)
 }
 
 // widen takes neighbours into a unit that has too little, and one into a leaf's

@@ -117,8 +117,8 @@ func (q *ranges[W]) spot(number, i int, lo, hi *descent) spot {
 	a, b := q.lo.place(number), q.hi.place(number)
 	l := q.sn.t.layout
 	return spot{lo.parent[i], uint16(lo.slot[i]), uint16(hi.slot[i]),
-		uint16(refine[W](l, lo.n[i], lo.at[i], lo.n[i].len(), &a, 0)),
-		uint16(refine[W](l, hi.n[i], hi.at[i], hi.n[i].len(), &b, 0))}
+		uint16(refine[W](l, lo.n[i], lo.entry(i), lo.n[i].len(), &a, 0)),
+		uint16(refine[W](l, hi.n[i], hi.entry(i), hi.n[i].len(), &b, 0))}
 }
 
 // countOne counts the entries of range i.
@@ -185,8 +185,8 @@ func (q *ranges[W]) touch(spots []spot, offsets []uint64) (sum uint64) {
 			if left -= some; some == 0 {
 				continue
 			}
-			rows := unsafe.Add(n.p, l.rowsAt(n.cap()))
-			for line, last := l.slot(n, at)&^7, l.slot(n, at+some-1); line <= last; line += 8 {
+			rows := unsafe.Add(n.p, l.at[1].rows)
+			for line, last := l.slot(n, at)&^(perLine-1), l.slot(n, at+some-1); line <= last; line += perLine {
 				sum += *(*uint64)(unsafe.Add(rows, 8*line))
 			}
 		}
@@ -296,16 +296,14 @@ func forward[W word](out found, c *cursor[W], from, to int) {
 // copyRows writes the rows of a leaf from entry i on, as many as there is room
 // for, and returns their number.
 func (l *layout) copyRows(out []uint64, n node, i int) int {
-	const eight = lineBytes / 8
 	counts, rows, done := *n.counts(), l.rows(n), 0
 	most := min(len(out), n.len()-i)
-	line := lineWith(counts, i)
-	for at := i - before(counts, line); done < most; line, at = line+1, 0 {
-		from, k := line*l.per+at, inLineOf(counts, line)-at
-		if k <= eight && done+eight <= len(out) && from+eight <= len(rows) {
+	for line, at := lineWith(counts, i); done < most; line, at = line+1, 0 {
+		from, k := line*perLine+at, inLineOf(counts, line)-at
+		if k <= perLine && done+perLine <= len(out) && from+perLine <= len(rows) {
 			// A line whole, for that is faster than just what is in it: what is
 			// too much is written over.
-			to, v := (*[eight]uint64)(out[done:]), (*[eight]uint64)(rows[from:])
+			to, v := (*[perLine]uint64)(out[done:]), (*[perLine]uint64)(rows[from:])
 			a, b, c, d := v[0], v[1], v[2], v[3]
 			to[0], to[1], to[2], to[3] = a, b, c, d
 			a, b, c, d = v[4], v[5], v[6], v[7]
@@ -341,7 +339,7 @@ func backward[W word](out found, c *cursor[W], from, to int) {
 // copyKey writes the key in a slot of a leaf as key number to.
 func copyKey(l *layout, n node, slot int, keys []byte, to int) {
 	size := l.size + 8*l.x
-	first := unsafe.Slice((*byte)(unsafe.Add(l.keys(n), l.size*slot)), l.size)
+	first := unsafe.Slice((*byte)(unsafe.Add(n.p, l.of(n).keys+l.size*slot)), l.size)
 	copy(keys[size*to:], first)
 	if l.x > 0 {
 		rest := l.restOf(n, slot)

@@ -102,15 +102,19 @@ func (sn *snapshot[W]) find(keys *places, lo, hi int, counts, rows []uint64) {
 		m := min(lanes, hi-lo)
 		sn.descend(keys, lo, m, &d)
 		for i := range m { // what most keys need of the leaf's rows, a line in all of them
-			d.slot[i] = l.slot(d.n[i], min(d.at[i], d.n[i].len()-1))
-			rows[lo+i] = *(*uint64)(unsafe.Add(d.n[i].p, l.rowsAt(d.n[i].cap())+8*d.slot[i]))
+			if d.at[i] == inLineOf(*d.n[i].counts(), d.line[i]) && d.line[i]+1 < l.lines {
+				d.line[i], d.at[i] = d.line[i]+1, 0
+			}
+			slot := min(d.line[i]*perLine+d.at[i], l.leaf.cap-1)
+			rows[lo+i] = *(*uint64)(unsafe.Add(d.n[i].p, l.at[1].rows+8*slot))
 		}
 		for i := range m {
-			n, at := d.n[i], d.at[i]
-			switch count := n.len(); {
-			case at < count && uint64(words[W](l, n)[d.slot[i]]) != d.words[i]:
+			n, line, at := d.n[i], d.line[i], d.at[i]
+			c := *n.counts()
+			switch inside := at < inLineOf(c, line); {
+			case inside && uint64(words[W](l, n)[line*perLine+at]) != d.words[i]:
 				counts[lo+i] = 0
-			case l.x == 0 && at+1 < count && nextWord[W](l, n, d.slot[i]) != d.words[i]:
+			case inside && l.x == 0 && before(c, line)+at+1 < n.len() && wordFrom[W](l, n, line, at+1) != d.words[i]:
 				counts[lo+i] = 1
 			default:
 				q := keys.place(lo + i)
@@ -124,10 +128,14 @@ func (sn *snapshot[W]) find(keys *places, lo, hi int, counts, rows []uint64) {
 type descent struct {
 	words  [lanes]uint64
 	n      [lanes]node
-	at     [lanes]int // how many of the leaf's words are below
+	line   [lanes]int // of the leaf
+	at     [lanes]int // how many of its words are below
 	parent [lanes]node
 	slot   [lanes]int
 }
+
+// entry is the number of the entry where lane i went.
+func (d *descent) entry(i int) int { return before(*d.n[i].counts(), d.line[i]) + d.at[i] }
 
 // descend goes to the leaves of m keys, a line in all of them at a time, so that
 // their cache misses overlap.
@@ -140,12 +148,12 @@ func (sn *snapshot[W]) descend(keys *places, from, m int, d *descent) {
 	for range sn.root.height - 1 {
 		touchNodes(d.n[:m])
 		for i := range m {
-			d.at[i] = lineOf(d.n[i], W(d.words[i]))
+			d.line[i] = lineOf(d.n[i], W(d.words[i]))
 		}
-		touchLines(d.n[:m], &d.at)
+		touchLines(l, d.n[:m], &d.line)
 		for i := range m {
 			n, w := d.n[i], d.words[i]
-			c := max(1, inLine(n, d.at[i], W(w)))
+			c := max(1, inLine(l, n, d.line[i], W(w)))
 			if count := n.len(); c < count && uint64(words[W](l, n)[c]) == w {
 				q := keys.place(from + i)
 				c = refine[W](l, n, c, count, &q, 1)
@@ -154,14 +162,27 @@ func (sn *snapshot[W]) descend(keys *places, from, m int, d *descent) {
 			d.n[i] = nodeAt(sn.pages, l.kids(n)[c-1])
 		}
 	}
-	touchNodes(d.n[:m])
+	touchLeaves(l, d.n[:m])
 	for i := range m {
-		d.at[i] = leafLine(d.n[i], W(d.words[i]))
+		d.line[i] = leafLine(l, d.n[i], W(d.words[i]))
 	}
-	touchLines(d.n[:m], &d.at)
+	touchWords(l, d.n[:m], &d.line)
 	for i := range m {
-		d.at[i] = inLeafLine(d.n[i], d.at[i], W(d.words[i]))
+		d.at[i] = inLeafLine(l, d.n[i], d.line[i], W(d.words[i]))
 	}
+}
+
+// touchLines reads the lines of words and of children of each of some inner nodes.
+//
+//go:noinline
+func touchLines(l *layout, n []node, line *[lanes]int) (sum uint64) {
+	kids := l.at[0].kids
+	for i := range n {
+		at := line[i&(lanes-1)]
+		sum += *(*uint64)(unsafe.Add(n[i].p, lineBytes*(1+at)))
+		sum += uint64(*(*uint32)(unsafe.Add(n[i].p, kids+4*l.per*at)))
+	}
+	return sum
 }
 
 // count is the number of rows of a key, and the first of them.
