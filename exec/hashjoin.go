@@ -202,7 +202,7 @@ func (j *hashJoin) build(ctx context.Context) error {
 		to = st.spilt
 	}
 	var err error
-	if st.rows, err = collect(ctx, j.w, j.shape.build, j.shape.buildKeys, -1, nil, to); err != nil || st.spilt.spilled() {
+	if st.rows, err = collect(ctx, j.w, j.shape.build, j.shape.buildKeys, allRows, to); err != nil || st.spilt.spilled() {
 		return err
 	}
 	st.rows.lasts = j.w.q.parent == nil // a round of a recursive query ends earlier

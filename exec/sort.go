@@ -90,7 +90,7 @@ func (o *sorter) begin(ctx context.Context) error {
 		o.runs = newSortRuns(o.node, o.keys, len(o.keys), o.in)
 		to = o.runs
 	}
-	rows, err := collect(ctx, o.w, o.in, o.keys, keep, o.top, to)
+	rows, err := collect(ctx, o.w, o.in, o.keys, wanted{keep: keep, top: o.top}, to)
 	o.rows = rows
 	if err != nil {
 		return err
@@ -160,17 +160,25 @@ func keyPlace(keys []planner.SortKey, in planner.Node) (place []int, extra []pla
 	return place, extra
 }
 
+// wanted is which rows of a node are wanted; those that are not may be left out.
+type wanted struct {
+	keep int       // that may be among the first keep; negative: all
+	top  *topBound // is told the last one's key, if not nil
+	of   *planner.Window
+}
+
+// allRows wants all of them.
+var allRows = wanted{keep: -1}
+
 // collect reads n by as many workers as pay into one store: its columns, and
-// after them the keys that are not among these. With keep >= 0 only rows that
-// may be among the first keep are sure to be there, and top, if not nil, is told
-// the last one's key. Unless to is nil it takes the rows when memory has no room
-// for them: all of them, or none.
-func collect(ctx context.Context, w *worker, n planner.Node, keys []planner.SortKey, keep int, top *topBound, to spiller) (*rowStore, error) {
+// after them the keys that are not among these. Unless to is nil it takes the
+// rows when memory has no room for them: all of them, or none.
+func collect(ctx context.Context, w *worker, n planner.Node, keys []planner.SortKey, want wanted, to spiller) (*rowStore, error) {
 	_, extra := keyPlace(keys, n)
 	var mu sync.Mutex
 	var parts []*rowStore
 	err := w.run(ctx, n, func(ctx context.Context, w *worker, op Operator) error {
-		c, err := newCollector(w, n, keys, extra, keep, top)
+		c, err := newCollector(w, n, keys, extra, want)
 		if err != nil {
 			return err
 		}
@@ -219,8 +227,8 @@ type collector struct {
 	w     *worker
 	in    planner.Node
 	keys  []planner.SortKey
-	keep  int
-	top   *topBound
+	want  wanted
+	first *partitionTop
 	cols  []planner.ColDef
 	exprs *expressions
 	rows  *rowStore
@@ -230,8 +238,8 @@ type collector struct {
 	claim claim
 }
 
-func newCollector(w *worker, in planner.Node, keys []planner.SortKey, extra []planner.Expr, keep int, top *topBound) (*collector, error) {
-	c := &collector{w: w, in: in, keys: keys, keep: keep, top: top, cols: slices.Clone(in.Cols())}
+func newCollector(w *worker, in planner.Node, keys []planner.SortKey, extra []planner.Expr, want wanted) (*collector, error) {
+	c := &collector{w: w, in: in, keys: keys, want: want, cols: slices.Clone(in.Cols())}
 	for _, e := range extra {
 		c.cols = append(c.cols, planner.ColDef{Type: e.Type()})
 	}
@@ -243,6 +251,9 @@ func newCollector(w *worker, in planner.Node, keys []planner.SortKey, extra []pl
 		c.exprs = x
 	}
 	c.rows = newRowStore(w.q.env.Memory, c.cols)
+	if want.of != nil {
+		c.first = newPartitionTop(w, want.of, keys)
+	}
 	return c, nil
 }
 
@@ -271,10 +282,13 @@ func (c *collector) read(ctx context.Context, op Operator) error {
 			c.both.Columns = append(append(c.both.Columns[:0], b.Columns...), x.Columns...)
 			all = &c.both
 		}
+		if all, err = c.first.pick(c.w, all); err != nil {
+			return err
+		}
 		if err := c.rows.add(c.w.stream, all); err != nil {
 			return err
 		}
-		if c.keep >= 0 && c.rows.n > 2*c.keep+c.spare() {
+		if c.want.keep >= 0 && c.rows.n > 2*c.want.keep+c.spare() {
 			if err := c.cut(); err != nil {
 				return err
 			}
@@ -290,7 +304,7 @@ func (c *collector) read(ctx context.Context, op Operator) error {
 // spare is how many rows are let come before a cut. The first cut is what gives a
 // scan its bound, so it is soon where there is one to be told.
 func (c *collector) spare() int {
-	if c.top != nil {
+	if c.want.top != nil {
 		return c.w.q.batchRows / 4
 	}
 	return 4 * c.w.q.batchRows
@@ -315,9 +329,9 @@ func (c *collector) cut() error {
 	idx := c.order.Ptr()
 	g := gathered{mem: c.w.q.env.Memory}
 	defer g.release()
-	g.reset(len(c.cols), c.keep)
+	g.reset(len(c.cols), c.want.keep)
 	for i := range c.cols {
-		if err := g.pick(c.w.stream, i, c.rows.column(i), idx, c.keep); err != nil {
+		if err := g.pick(c.w.stream, i, c.rows.column(i), idx, c.want.keep); err != nil {
 			return err
 		}
 	}
@@ -326,11 +340,11 @@ func (c *collector) cut() error {
 		rows.release()
 		return err
 	}
-	if c.top != nil {
+	if c.want.top != nil {
 		place, _ := keyPlace(c.keys, c.in)
 		last := c.rows.column(place[0])
 		g.reset(1, 1)
-		if err := g.pick(c.w.stream, 0, last, idx+device.Ptr(4*(c.keep-1)), 1); err != nil {
+		if err := g.pick(c.w.stream, 0, last, idx+device.Ptr(4*(c.want.keep-1)), 1); err != nil {
 			rows.release()
 			return err
 		}
@@ -339,7 +353,7 @@ func (c *collector) cut() error {
 			rows.release()
 			return err
 		}
-		c.top.note(d)
+		c.want.top.note(d)
 	}
 	c.rows.release()
 	c.rows = rows
@@ -352,6 +366,7 @@ func (c *collector) close() {
 		c.over.release()
 	}
 	c.exprs.close()
+	c.first.release()
 	c.order.Release()
 }
 

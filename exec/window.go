@@ -209,7 +209,11 @@ func (o *window) begin(ctx context.Context) (err error) {
 		}
 		to = o.runs
 	}
-	if o.rows, err = collect(ctx, o.w, o.n.Input, o.keys, -1, nil, to); err != nil {
+	want := wanted{keep: -1, of: o.n}
+	if top := o.n.Top; top.Rows > 0 && !top.Ties && len(o.n.Partition) == 0 {
+		want.keep = int(top.Rows)
+	}
+	if o.rows, err = collect(ctx, o.w, o.n.Input, o.keys, want, to); err != nil {
 		return err
 	}
 	if o.runs.spilled() {

@@ -6,6 +6,11 @@ import (
 	"github.com/gpusql/gpusql/sqltype"
 )
 
+// OneWord reports values whose first word tells their order.
+func OneWord(p sqltype.Phys) bool {
+	return p != sqltype.PhysI128 && p != sqltype.PhysSpan && p != sqltype.PhysStr
+}
+
 // words fills in the keys of rows: numbers in the order of that part of the
 // column's values.
 func (c *SortColumn) words(part sortPart, pairs []Pair) {

@@ -406,5 +406,9 @@ func (e *explainer) window(n *Window) string {
 	if len(n.Order) > 0 {
 		order = "order: " + e.keys(n.Order)
 	}
-	return join("window", strings.Join(funcs, ", "), partition, order)
+	top := ""
+	if n.Top.Rows > 0 {
+		top = fmt.Sprintf("top: %d", n.Top.Rows)
+	}
+	return join("window", strings.Join(funcs, ", "), partition, order, top)
 }

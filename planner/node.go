@@ -301,6 +301,15 @@ type Window struct {
 	Partition []Expr
 	Order     []SortKey
 	Funcs     []WindowFunc
+	Top       WindowTop
+}
+
+// WindowTop says that of each partition only the first Rows rows are asked for,
+// and with Ties those that are equal to the last of them; others may be left out.
+// With Rows 0 all are.
+type WindowTop struct {
+	Rows int64
+	Ties bool
 }
 
 // With computes Def once, for every CTEScan of CTE in Body. A Recursive one

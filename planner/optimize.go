@@ -110,6 +110,7 @@ var rules = [...]rule{
 	{"push_limit", false, hasLimit, sure((*optimizer).pushLimit)},
 	{"top_n", false, hasLimit, sure((*optimizer).topN)},
 	{"prune_columns", false, hasScan | hasJoin, sure((*optimizer).pruneColumns)},
+	{"window_top", false, hasFilter, sure((*optimizer).windowTop)},
 	{"common_subplan", false, hasScan, sure((*optimizer).commonSubplan)},
 	{"index_extreme", false, hasScan, sure((*optimizer).indexExtreme)},
 	{"index_count", false, hasScan, sure((*optimizer).indexCount)},
