@@ -103,6 +103,7 @@ var rules = [...]rule{
 	{"push_filter", false, hasFilter | hasJoin, sure((*optimizer).pushFilter)},
 	{"remove_useless", false, 0, sure((*optimizer).removeUseless)},
 	{"reduce_aggregate", false, hasJoin, sure((*optimizer).reduceAggregate)},
+	{"sum_offset", false, 0, sure((*optimizer).sumOffset)},
 	{"join_order", true, hasJoin, sure((*optimizer).joinOrder)},
 	{"merge_projects", false, hasProjects, sure((*optimizer).mergeProjects)},
 	{"push_aggregate", false, hasJoin, sure((*optimizer).pushAggregate)},

@@ -538,11 +538,7 @@ func (d *distributor) limit(n *Limit) (Node, replacement, error) {
 	number := d.o.newColumn("row", f.Result, neverNull)
 	frame := Frame{Unit: "RANGE", StartKind: "UNBOUNDED PRECEDING", EndKind: "CURRENT ROW"}
 	w.Funcs = []WindowFunc{{Col: number, Func: f.Func, Frame: frame}}
-	conds, err := d.within(n, colRef(number), bound)
-	if err != nil {
-		return nil, nil, err
-	}
-	var out Node = &Filter{Input: w, Pred: allOf(conds)}
+	var out Node = &Filter{Input: w, Pred: allOf(d.within(n, colRef(number), bound))}
 	for i := len(tops) - 1; i >= 0; i-- {
 		p := d.bind(tops[i], bound).(*Project)
 		out = &Project{Input: out, Exprs: append(slices.Clip(p.Exprs), passedIn(in.Cols(), bound)...)}
@@ -551,17 +547,13 @@ func (d *distributor) limit(n *Limit) (Node, replacement, error) {
 }
 
 // within are the conditions that a row's number lies between OFFSET and LIMIT.
-func (d *distributor) within(n *Limit, number Expr, bound replacement) ([]Expr, error) {
+func (d *distributor) within(n *Limit, number Expr, bound replacement) []Expr {
 	limit, offset := bound.in(n.Limit), bound.in(n.Offset)
 	var conds []Expr
 	if offset != nil {
 		conds = append(conds, &Cmp{Op: Gt, L: number, R: offset})
 		if limit != nil {
-			plus, err := catalog.ResolveScalar("+", []sqltype.Type{sqltype.Int64, sqltype.Int64})
-			if err != nil {
-				return nil, err
-			}
-			limit = &Call{Func: plus.Func, Args: []Expr{limit, offset}, T: plus.Result}
+			limit = arithmetic("+", limit, offset)
 		}
 	}
 	if limit != nil && !isNullConst(limit) {
@@ -570,5 +562,5 @@ func (d *distributor) within(n *Limit, number Expr, bound replacement) ([]Expr, 
 	if len(conds) == 0 {
 		conds = append(conds, boolConst(true))
 	}
-	return conds, nil
+	return conds
 }
