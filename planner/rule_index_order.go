@@ -175,9 +175,10 @@ func (n *Scan) keysNotNull(ix *catalog.Index) bool {
 }
 
 // index_extreme reads the first or last entry of an index for min or max, of
-// each of them when there are several.
+// each of them when there are several, and counts rows beside them.
 //
-// It pays because one row is read instead of all.
+// It pays because one row is read instead of all, and to count rows without a
+// condition, or by an index, nothing of them is read.
 //
 // It would be wrong to take an end of the index that has the NULLs, which are no
 // extremes: the range begins behind them. And it would not pay to take one of
@@ -192,26 +193,48 @@ func (o *optimizer) indexExtreme(n Node) Node {
 	return mapInputs(n, o.indexExtreme)
 }
 
-// extremes are the one row of an aggregate of nothing but min and max.
+// extremes are the one row of an aggregate of min and max, and of count(*) beside
+// them.
 func (o *optimizer) extremes(n *Aggregate) Node {
 	scan, ok := n.Input.(*Scan)
 	if !ok || len(n.Groups) > 0 || n.Sets != nil || len(n.Aggs) == 0 {
 		return nil
 	}
 	var row Node
+	found := false
 	for _, a := range n.Aggs {
-		in := o.extreme(scan, &a)
-		if in == nil {
+		one := o.rowCount(scan, a)
+		if in := o.extreme(scan, &a); in != nil {
+			one, found = &Aggregate{Input: in, Aggs: []Agg{a}}, true
+		}
+		if one == nil {
 			return nil
 		}
-		one := &Aggregate{Input: in, Aggs: []Agg{a}}
 		if row == nil {
 			row = one
 		} else {
 			row = &Join{Kind: Inner, Left: row, Right: one}
 		}
 	}
+	if !found {
+		return nil
+	}
 	return row
+}
+
+// rowCount counts the rows of a scan without reading them, nil if that cannot be or
+// is not what a asks for.
+func (o *optimizer) rowCount(scan *Scan, a Agg) Node {
+	if a.Func.ID != catalog.FuncCount || len(a.Args) > 0 || a.Filter != nil {
+		return nil
+	}
+	rows := *scan
+	rows.Columns, rows.Source, rows.Fetch, rows.FetchSource, _ = scanColumns(scan.Columns, scan.Source, scan.Fetch, scan.FetchSource, scan.Filter, nil)
+	n := &Aggregate{Input: &rows, Aggs: []Agg{a}}
+	if rows.Filter == nil {
+		return n
+	}
+	return o.countAccess(n)
 }
 
 // extreme is the row of scan that has the min or max that a asks for.
@@ -224,6 +247,7 @@ func (o *optimizer) extreme(scan *Scan, a *Agg) Node {
 		return nil
 	}
 	from := *scan
+	from.Columns, from.Source, from.Fetch, from.FetchSource, _ = scanColumns(scan.Columns, scan.Source, scan.Fetch, scan.FetchSource, scan.Filter, colSet(nil).add(col.ID))
 	if min, ok := leastOf(col.T); ok && !scan.notNull(col.ID) { // NULLs are no extreme
 		from.Filter = allOf(append(conjuncts(scan.Filter), &Cmp{Op: Ge, L: col, R: &Const{min}}))
 	}
