@@ -138,7 +138,10 @@ func (c *Conn) planFor(p *prepared, r catalog.Reader, types []sqltype.Type) (err
 }
 
 func (c *Conn) optimizeOptions() planner.OptimizeOptions {
-	o := planner.OptimizeOptions{Disable: c.settings.disabled, Off: !c.settings.optimizer}
+	o := planner.OptimizeOptions{Disable: c.settings.disabled, Off: !c.settings.optimizer, Workers: c.settings.threads}
+	if o.Workers == 0 {
+		o.Workers = c.db.device.Traits().Streams
+	}
 	o.Fold = func(e planner.Expr) (sqltype.Datum, error) { return exec.FoldConst(c.db.device, e) }
 	if !c.settings.useIndexes {
 		o.Disable = append(o.Disable[:len(o.Disable):len(o.Disable)], indexRules()...)

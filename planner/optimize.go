@@ -14,6 +14,8 @@ type OptimizeOptions struct {
 	Disable []string
 	// Off runs only the rules that execution needs.
 	Off bool
+	// Workers is how many workers a query may have; 0 is one.
+	Workers int
 	// Fold computes an expression that names no column. An error leaves the
 	// expression as it is: it is for execution to raise, if it gets there. Nil:
 	// only what the planner can see by itself is folded.

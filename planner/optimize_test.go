@@ -41,6 +41,9 @@ func runOpt(t *testing.T, cat *testCatalog, d *datadriven.TestData) string {
 		if a.Key == "disable" {
 			o.Disable = append(o.Disable, a.Vals...)
 		}
+		if a.Key == "workers" {
+			d.ScanArgs(t, "workers", &o.Workers)
+		}
 	}
 	p, err := optimizeText(cat, d.Input, o)
 	if err != nil {

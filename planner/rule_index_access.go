@@ -75,9 +75,19 @@ func (o *optimizer) bestMatch(n *Scan) (*keyMatch, float64) {
 	return best, least
 }
 
-// scanCost is the cost of reading a whole table.
+// scanCost is the cost of reading a whole table, in the time that it takes: its
+// workers share it, and what an index finds is read by one.
 func (o *optimizer) scanCost(n *Scan) float64 {
-	return costScan * o.reader.Stats(n.Table.ID).Rows
+	rows := o.reader.Stats(n.Table.ID).Rows
+	return costScan * rows / o.width(rows)
+}
+
+// workerRows are the rows that are worth a worker of their own.
+const workerRows = 1 << 16
+
+// width is how many workers share so many rows.
+func (o *optimizer) width(rows float64) float64 {
+	return math.Max(1, math.Min(float64(o.opts.Workers), rows/workerRows))
 }
 
 // matchCost is the cost of a match, and notes its share.

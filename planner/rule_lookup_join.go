@@ -66,7 +66,8 @@ func (o *optimizer) lookup(j *Join) *Join {
 	}
 	m := o.costs()
 	left, table := math.Max(m.rows(j.Left), 1), o.reader.Stats(scan.Table.ID).Rows
-	if costSeek*left >= costScan*table {
+	most := o.scanCost(scan) * o.width(m.base(j.Left)) // by as many workers as look up
+	if costSeek*left >= most {
 		return nil
 	}
 	for _, ix := range scan.Table.Indexes {
@@ -82,7 +83,7 @@ func (o *optimizer) lookup(j *Join) *Join {
 		if ix.Unique && len(prefix) == len(ix.Keys) {
 			found = left
 		}
-		if costSeek*left+scan.fetchCost(ix)*found >= costScan*table {
+		if costSeek*left+scan.fetchCost(ix)*found >= most {
 			continue
 		}
 		right := *scan
