@@ -178,6 +178,10 @@ func common(a, b []int64) []int64 {
 func (w *worker) keyRange(k *planner.KeyRange) (r Range, empty bool, err error) {
 	r.LoOpen, r.HiOpen = k.LoOpen, k.HiOpen
 	for _, e := range k.Prefix {
+		if n, ok := e.(*planner.IsNull); ok {
+			r.Prefix, r.Nulls = append(r.Prefix, sqltype.NullOf(n.X.Type())), true
+			continue
+		}
 		d, err := w.constant(e)
 		if err != nil || d.Null {
 			return r, true, err

@@ -131,7 +131,7 @@ func fold(b []byte) {
 func (c *Codec) Interval(r *Range) Interval {
 	var b []byte
 	for i := range r.Prefix {
-		if r.Prefix[i].Null {
+		if r.Prefix[i].Null && !r.Nulls {
 			return Interval{Empty: true}
 		}
 		b = c.Append(b, i, &r.Prefix[i])

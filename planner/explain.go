@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -298,7 +299,13 @@ func (e *explainer) access(a *Access) string {
 
 // keyRange is (prefix, lo..hi): a bracket at an open end is round.
 func (e *explainer) keyRange(r KeyRange) string {
-	text := e.exprs(r.Prefix)
+	prefix := slices.Clone(r.Prefix)
+	for i, x := range prefix {
+		if n, ok := x.(*IsNull); ok {
+			prefix[i] = n.X
+		}
+	}
+	text := e.exprs(prefix)
 	if r.Lo == nil && r.Hi == nil {
 		if len(r.Prefix) == 0 {
 			return "(all)"

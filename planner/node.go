@@ -78,7 +78,8 @@ type Access struct {
 // KeyRange is a range of index keys: the first len(Prefix) key columns equal
 // Prefix, the next one lies between Lo and Hi (nil: open). Values are Const or
 // Param (or, in a lookup join, Col of the outer side), of the key column's type.
-// A NULL value in Prefix, Lo or Hi makes the range empty.
+// A NULL value in Prefix, Lo or Hi makes the range empty; NULL itself is meant by
+// an IsNull in Prefix.
 type KeyRange struct {
 	Prefix         []Expr
 	Lo, Hi         Expr

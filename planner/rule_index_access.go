@@ -10,12 +10,12 @@ import (
 
 // index_access reads a table through an ordered index where the filter fixes
 // enough of its first key columns: single keys and IN lists as one batch of
-// lookups, ranges, the beginning of a LIKE, and any of these behind a prefix of
-// columns that are fixed.
+// lookups, IS NULL, ranges, the beginning of a LIKE, and any of these behind a
+// prefix of columns that are fixed.
 //
 // It pays when few rows are wanted: a scan reads all of them. A row read by its
-// number costs more than one that is scanned, so the estimate decides; an
-// equality with a whole unique key always pays.
+// number costs more than one that is scanned, and a scan has more workers, so the
+// estimate decides; an equality with a whole unique key always pays.
 //
 // It would be wrong to forget a condition that a range of keys holds only in
 // part: what stays in the filter is all but those which are the range, of types
@@ -103,6 +103,10 @@ func (o *optimizer) rangesShare(n *Scan, k *keyMatch) float64 {
 	for _, r := range k.ranges {
 		share := 1.0
 		for i, e := range r.Prefix {
+			if isNullKey(e) {
+				share *= o.model.selectivity(&IsNull{n.keyCol(k.index, i)})
+				continue
+			}
 			share *= o.model.selectivityCmp(&Cmp{Op: Eq, L: n.keyCol(k.index, i), R: e})
 		}
 		var bounds []Expr
@@ -213,7 +217,7 @@ func (n *Scan) keyCol(ix *catalog.Index, i int) Expr {
 // matchKeys reads conds as ranges of ix; nil if they say nothing of its first
 // column.
 func matchKeys(n *Scan, ix *catalog.Index, conds []Expr) *keyMatch {
-	k := &keyMatch{index: ix}
+	k := &keyMatch{index: ix, unique: ix.Unique}
 	prefixes := [][]Expr{nil}
 	at := 0
 	for ; at < len(ix.Keys); at++ {
@@ -222,7 +226,8 @@ func matchKeys(n *Scan, ix *catalog.Index, conds []Expr) *keyMatch {
 			break
 		}
 		values, cond := fixedValues(conds, col)
-		if cond == nil || len(values)*len(prefixes) > maxRanges {
+		null := len(values) == 1 && isNullKey(values[0])
+		if cond == nil || len(values)*len(prefixes) > maxRanges || null && n.Table.Columns[ix.Keys[at].Column].NotNull {
 			break
 		}
 		next := make([][]Expr, 0, len(values)*len(prefixes))
@@ -232,7 +237,8 @@ func matchKeys(n *Scan, ix *catalog.Index, conds []Expr) *keyMatch {
 			}
 		}
 		prefixes = next
-		if exactKey(col.T) && !n.Table.Columns[ix.Keys[at].Column].NoCase {
+		k.unique = k.unique && !null // of which there may be many
+		if null || exactKey(col.T) && !n.Table.Columns[ix.Keys[at].Column].NoCase {
 			k.exact.add(cond)
 		}
 	}
@@ -245,7 +251,7 @@ func matchKeys(n *Scan, ix *catalog.Index, conds []Expr) *keyMatch {
 	if at == 0 && open.Lo == nil && open.Hi == nil {
 		return nil
 	}
-	k.unique = ix.Unique && at == len(ix.Keys)
+	k.unique = k.unique && at == len(ix.Keys)
 	for _, p := range prefixes {
 		r := open
 		r.Prefix = p
@@ -273,6 +279,10 @@ func fixedValues(conds []Expr, col *Col) ([]Expr, Expr) {
 			if l, ok := e.L.(*Col); ok && e.Op == Eq && l.ID == col.ID && isFixed(e.R) && sameKind(e.R, col) {
 				return []Expr{e.R}, c
 			}
+		case *IsNull:
+			if isThe(e.X, col) {
+				return []Expr{&IsNull{&Const{sqltype.NullOf(col.T)}}}, c
+			}
 		case *In:
 			if l, ok := e.X.(*Col); ok && l.ID == col.ID && allFixed(e.List, col) {
 				return e.List, c
@@ -280,6 +290,12 @@ func fixedValues(conds []Expr, col *Col) ([]Expr, Expr) {
 		}
 	}
 	return nil, nil
+}
+
+// isNullKey reports what stands for NULL itself in a range of keys.
+func isNullKey(e Expr) bool {
+	_, ok := e.(*IsNull)
+	return ok
 }
 
 // allFixed reports a list of bounds.

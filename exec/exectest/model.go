@@ -126,6 +126,12 @@ func inRanges(a *planner.Access, r Row) bool {
 	}
 	return slices.ContainsFunc(a.Ranges, func(k planner.KeyRange) bool {
 		for i, e := range k.Prefix {
+			if _, ok := e.(*planner.IsNull); ok {
+				if !r[a.Index.Keys[i].Column].Null {
+					return false
+				}
+				continue
+			}
 			if !isTrue(compare(planner.Eq, r[a.Index.Keys[i].Column], eval(e, nil, nil))) {
 				return false
 			}
