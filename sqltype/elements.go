@@ -18,6 +18,9 @@ const (
 	isNullElement = 2
 )
 
+// BeginElement adds the mark of an element that is nested; its bytes follow.
+func BeginElement(dst []byte) []byte { return append(dst, isElement) }
+
 // AppendElement adds an element to the bytes of a list.
 func AppendElement(dst []byte, d Datum) []byte {
 	if d.Null || d.Type.Kind == KindNull {

@@ -24,11 +24,12 @@ type parquetFile struct {
 	schema sqltype.Schema
 }
 
-// parquetField is a column: its leaf in the file, -1 when it is nested.
+// parquetField is a column: its leaf in the file, -1 when it has parts.
 type parquetField struct {
-	leaf int
-	typ  arrow.DataType
-	err  error // why it cannot be read
+	leaf   int
+	typ    arrow.DataType
+	nested *pqarrow.SchemaField // of a column with parts
+	err    error                // why it cannot be read
 }
 
 func openParquet(name string) (File, error) {
@@ -59,11 +60,15 @@ func (p *parquetFile) open() error {
 	if err != nil {
 		return err
 	}
-	for _, field := range manifest.Fields {
+	for i := range manifest.Fields {
+		field := &manifest.Fields[i]
 		t, ok := TypeOf(field.Field.Type)
 		pf := parquetField{leaf: field.ColIndex, typ: field.Field.Type}
-		if !ok || !field.IsLeaf() {
+		switch {
+		case !ok:
 			pf = parquetField{leaf: -1, err: unsupported(p.name, field.Field.Name, field.Field.Type)}
+		case !field.IsLeaf():
+			pf.nested = field
 		}
 		p.fields = append(p.fields, pf)
 		p.schema = append(p.schema, sqltype.Column{Name: field.Field.Name, Type: t, NotNull: !field.Field.Nullable})
@@ -96,23 +101,36 @@ func (p *parquetFile) Read(part int, cols []int, rows int, im *Importer) (r Batc
 // leaf opens column c of a part, for batches of at most rows rows.
 func (p *parquetFile) leaf(part, c, rows int, im *Importer) (leaf, error) {
 	f := p.fields[c]
-	if f.err != nil {
+	switch {
+	case f.err != nil:
 		return nil, f.err
+	case f.nested != nil:
+		return p.openNested(part, c, im)
 	}
-	chunk, err := p.pf.MetaData().RowGroup(part).ColumnChunk(f.leaf)
+	l, _, err := p.openLeaf(part, f.leaf, f.typ, p.schema[c].Type, rows, im)
+	return l, err
+}
+
+// openLeaf opens a leaf of a part, which is a column by itself or below one.
+func (p *parquetFile) openLeaf(part, at int, typ arrow.DataType, t sqltype.Type, rows int, im *Importer) (leaf, *pages, error) {
+	chunk, err := p.pf.MetaData().RowGroup(part).ColumnChunk(at)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if chunk.CryptoMetadata() != nil {
-		return nil, sqltype.Errorf(sqltype.CodeNotSupported, "it is encrypted")
+		return nil, nil, sqltype.Errorf(sqltype.CodeNotSupported, "it is encrypted")
 	}
-	d := p.pf.MetaData().Schema.Column(f.leaf)
+	d := p.pf.MetaData().Schema.Column(at)
 	l, pages, err := newLeaf(leafKind{physical: chunk.Type(), width: byteWidth(chunk.Type(), d.TypeLength()),
-		arrow: f.typ, typ: p.schema[c].Type, rows: rows})
+		arrow: typ, typ: t, rows: rows})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return l, pages.open(im, p.f, p.size, chunk, d.MaxDefinitionLevel() > 0)
+	maxDef, maxRep := int(d.MaxDefinitionLevel()), int(d.MaxRepetitionLevel())
+	if maxRep > 0 || len(d.ColumnPath()) > 1 {
+		pages.levels = &levels{maxRep: maxRep, maxDef: maxDef}
+	}
+	return l, pages, pages.open(im, p.f, p.size, chunk, maxDef > 0 && pages.levels == nil)
 }
 
 // byteWidth is the bytes of a value, 0 for what has a length each.

@@ -19,6 +19,8 @@ import (
 type leaf interface {
 	// read takes the next n values, NULLs counted.
 	read(n int) (Column, error)
+	// advance goes to the next data page, and says how many values it has.
+	advance() (int, error)
 	Close() error
 }
 
@@ -56,22 +58,28 @@ func (h *leafHead) start(n int) (err error) {
 // turn goes to the next data page; dict takes a dictionary on the way.
 func (h *leafHead) turn(dict func(*page) error) error {
 	for h.left == 0 {
-		pg, err := h.pages.next()
-		if err != nil {
-			return err
-		}
-		if pg.kind == dictionaryPage {
-			if err := dict(&pg); err != nil {
-				return err
-			}
-			continue
-		}
-		h.page, h.left = pg, pg.values
-		if err := h.enter(); err != nil {
+		if err := h.nextPage(dict); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// nextPage goes to the next data page, which may have no values.
+func (h *leafHead) nextPage(dict func(*page) error) error {
+	for {
+		pg, err := h.pages.next()
+		if err != nil {
+			return err
+		}
+		if pg.kind != dictionaryPage {
+			h.page, h.left = pg, pg.values
+			return h.enter()
+		}
+		if err := dict(&pg); err != nil {
+			return err
+		}
+	}
 }
 
 // enter looks at the encoding of a data page.
@@ -189,6 +197,12 @@ func (l *fixedLeaf[D]) read(n int) (Column, error) {
 	return col, err
 }
 
+func (l *fixedLeaf[D]) advance() (int, error) {
+	l.release()
+	err := l.nextPage(l.dictionary)
+	return l.left, err
+}
+
 func (l *fixedLeaf[D]) dictionary(pg *page) (err error) {
 	if l.dict != nil {
 		return errTwoDicts
@@ -282,6 +296,12 @@ func (l *textLeaf) read(n int) (Column, error) {
 		col.Vec.Valid, err = l.validity()
 	}
 	return col, err
+}
+
+func (l *textLeaf) advance() (int, error) {
+	l.release(l.dictPage)
+	err := l.nextPage(l.dictionary)
+	return l.left, err
 }
 
 // readCodes reads n rows into batch, or those before a page that has no codes.

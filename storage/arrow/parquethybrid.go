@@ -86,6 +86,38 @@ func (h *hybrid) read(dst []uint32) error {
 	return nil
 }
 
+// count takes the next n values, and says how many of them are v. It costs time
+// by the bytes that are read, not by n.
+func (h *hybrid) count(v uint32, n int) (found int, err error) {
+	var some [256]uint32
+	for n > 0 {
+		if h.repeat == 0 && h.packed == 0 {
+			if err := h.begin(); err != nil {
+				return 0, err
+			}
+		}
+		if k := min(h.repeat, n); k > 0 {
+			if h.value == v {
+				found += k
+			}
+			h.repeat -= k
+			n -= k
+			continue
+		}
+		k := min(h.packed, n, len(some))
+		if err := h.read(some[:k]); err != nil {
+			return 0, err
+		}
+		for _, w := range some[:k] {
+			if w == v {
+				found++
+			}
+		}
+		n -= k
+	}
+	return found, nil
+}
+
 // flags takes the next n values, of one bit, into bit at and on of words, which
 // are zero there, and counts the ones.
 func (h *hybrid) flags(words []uint64, at, n int) (ones int, err error) {

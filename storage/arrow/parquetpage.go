@@ -28,6 +28,7 @@ type pages struct {
 	codec    compress.Codec
 	kind     compress.Compression
 	nullable bool
+	levels   *levels // of a leaf that is not a column by itself; it is not nullable then
 
 	window *room
 	lo, hi int // the bytes of the window that are not read
@@ -94,15 +95,18 @@ func (p *pages) next() (page, error) {
 		switch h.kind {
 		case dataPage, dictionaryPage:
 			if err = p.decompress(&pg, 0); err == nil && h.kind == dataPage {
-				err = p.levels(&pg)
+				err = p.firstLevels(&pg)
 			}
 		case dataPageV2:
 			if h.repBytes > h.packed || h.defBytes > h.packed-h.repBytes {
 				return pg, errBadHeader
 			}
 			if err = p.decompress(&pg, h.repBytes+h.defBytes); err == nil {
-				pg.present = hybrid{src: pg.data[h.repBytes : h.repBytes+h.defBytes], width: 1}
+				reps, defs := pg.data[:h.repBytes], pg.data[h.repBytes:h.repBytes+h.defBytes]
 				pg.skip(h.repBytes + h.defBytes)
+				if pg.present = (hybrid{src: defs, width: 1}); p.levels != nil {
+					err = p.levels.begin(&pg, reps, defs)
+				}
 			}
 		default:
 			continue
@@ -231,22 +235,21 @@ func (p *pages) decompress(pg *page, skip int) error {
 	return nil
 }
 
-// levels finds the definition levels of a page of version 1.
-func (p *pages) levels(pg *page) error {
+// firstLevels finds the levels of a page of version 1.
+func (p *pages) firstLevels(pg *page) error {
+	if p.levels != nil {
+		return p.levels.find(pg)
+	}
 	if !p.nullable {
 		return nil
 	}
 	switch pg.pageHeader.levels {
 	case parquet.Encodings.RLE:
-		if len(pg.data) < 4 {
-			return errCodes
+		defs, err := pg.cutLevels()
+		if err != nil {
+			return err
 		}
-		n := binary.LittleEndian.Uint32(pg.data)
-		if uint64(n) > uint64(len(pg.data)-4) {
-			return errCodes
-		}
-		pg.present = hybrid{src: pg.data[4 : 4+n], width: 1}
-		pg.skip(4 + int(n))
+		pg.present = hybrid{src: defs, width: 1}
 	case parquet.Encodings.BitPacked:
 		n := (pg.values + 7) / 8
 		if n > len(pg.data) {
@@ -258,6 +261,20 @@ func (p *pages) levels(pg *page) error {
 		return fmt.Errorf("levels encoded as %s", pg.pageHeader.levels)
 	}
 	return nil
+}
+
+// cutLevels takes levels with their length before them off a page.
+func (pg *page) cutLevels() ([]byte, error) {
+	if len(pg.data) < 4 {
+		return nil, errCodes
+	}
+	n := binary.LittleEndian.Uint32(pg.data)
+	if uint64(n) > uint64(len(pg.data)-4) {
+		return nil, errCodes
+	}
+	out := pg.data[4 : 4+n]
+	pg.skip(4 + int(n))
+	return out, nil
 }
 
 // reversed turns the bits of every byte: the old form of levels begins with

@@ -19,7 +19,7 @@ func (p *parquetFile) Bounds(part, c int) (b Bounds, ok bool) {
 			ok = false
 		}
 	}()
-	if p.fields[c].err != nil {
+	if p.fields[c].leaf < 0 {
 		return Bounds{}, false
 	}
 	rg := p.pf.MetaData().RowGroup(part)
@@ -140,8 +140,11 @@ const sampledGroups = 3
 // distinct estimates how many different values there are among rows rows that
 // are like those of a row group. A group without a dictionary has as many as rows.
 func (p *parquetFile) distinct(c int, rows float64) float64 {
+	if p.fields[c].leaf < 0 {
+		return 0
+	}
 	f, err := os.Open(p.name)
-	if err != nil || p.fields[c].err != nil {
+	if err != nil {
 		return 0
 	}
 	defer f.Close()
