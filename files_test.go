@@ -25,7 +25,7 @@ func TestFileFunctions(t *testing.T) {
 		query string
 		want  []string
 	}{
-		{"SELECT name, age, tags FROM '" + people + "' ORDER BY name", []string{`Ann 41 ["a","b"]`, "Bob NULL NULL"}},
+		{"SELECT name, age, tags FROM '" + people + "' ORDER BY name", []string{`Ann 41 [a, b]`, "Bob NULL NULL"}},
 		{"SELECT sum(age) FROM read_json_auto('" + people + "')", []string{"41"}},
 		{"SELECT sum(a) FROM read_ndjson('" + lines + "')", []string{"3.5"}},
 		{"SELECT sum(a) FROM read_json('" + lines + "', format = 'newline_delimited')", []string{"3.5"}},
@@ -42,6 +42,23 @@ func TestFileFunctions(t *testing.T) {
 	} {
 		_, err := db.Exec(t.Context(), c.query)
 		require.Equal(t, c.code, code(t, err), c.query)
+	}
+}
+
+// TestNestedFiles: lists and structs come back from every format as they were,
+// and can be taken apart.
+func TestNestedFiles(t *testing.T) {
+	db := open(t)
+	exec(t, db, `CREATE TABLE n AS SELECT i AS id, CASE WHEN i % 5 > 0 THEN [i, NULL, i * 2] END AS l,
+		{'a': i, 'tags': [concat('t', i), 'x']} AS s, [{'k': i, 'v': NULL::VARCHAR}, NULL] AS ls FROM range(2000) r(i)`)
+	want := all(t, db, "FROM n ORDER BY id")
+	for _, format := range []string{"parquet", "arrow", "json"} {
+		name := filepath.Join(t.TempDir(), "n."+format)
+		exec(t, db, "COPY n TO '"+name+"'")
+		require.Equal(t, want, all(t, db, "FROM '"+name+"' ORDER BY id"), format)
+		require.Equal(t, []string{"4800000 1999000 t1999 x"}, all(t, db,
+			"SELECT sum(list_sum(l))::BIGINT, sum(s.a), (SELECT s.tags[1] || ' ' || s.tags[2] FROM '"+name+"' WHERE id = 1999) FROM '"+name+"'"), format)
+		require.Equal(t, []string{"2000"}, all(t, db, "SELECT count(e.k) FROM '"+name+"', unnest(ls) u(e)"), format)
 	}
 }
 

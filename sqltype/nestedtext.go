@@ -23,10 +23,10 @@ func appendNested(dst []byte, d Datum) []byte {
 			dst = append(appendQuoted(dst, e.Name()), ": "...)
 		}
 		v := e.Datum()
-		if k := v.Type.Kind; !v.Null && (k == KindVarchar || k == KindEnum || k == KindBlob) && mustQuote(v.String()) {
-			dst = appendQuoted(dst, v.String())
-		} else {
-			dst = v.Append(dst)
+		at := len(dst)
+		dst = v.Append(dst)
+		if text := string(dst[at:]); !v.Null && !v.Type.Kind.IsNested() && mustQuote(text) {
+			dst = appendQuoted(dst[:at], text)
 		}
 	}
 	return append(dst, end)

@@ -25,8 +25,7 @@ const (
 	JSONValues          // records one behind the other
 )
 
-// jsonFile is a JSON file: objects are rows, and their keys columns. A nested
-// value is its text.
+// jsonFile is a JSON file: objects are rows, and their keys columns.
 type jsonFile struct {
 	textFile
 	o       JSONOptions
@@ -57,8 +56,21 @@ func (j *jsonFile) Read(part int, cols []int, rows int, im *Importer) (BatchRead
 	r, err := j.read(part, cols, rows, im, s, j.o.IgnoreBad)
 	if err == nil {
 		s.want = r.want
+		for _, c := range r.want {
+			if c != nil && c.typ.Kind.IsNested() {
+				c.parse = parsedViews(nestedJSON)
+			}
+		}
 	}
 	return r, err
+}
+
+// nestedJSON reads an array or object; a string, whose quotes are gone, is none.
+func nestedJSON(text string, t sqltype.Type) (sqltype.Datum, error) {
+	if !sqltype.ValidJSON(text) {
+		return sqltype.Datum{}, sqltype.Errorf(sqltype.CodeInvalidText, "%.40q is no %s", text, t)
+	}
+	return sqltype.DecodeJSON(text, t)
 }
 
 func (j *jsonFile) records() *jsonRecords {
@@ -82,9 +94,9 @@ func (j *jsonFile) recordEnd(w []byte, target int, last bool) int {
 		case at >= target && at > 0:
 			return at
 		}
-		to, err := jsonEnd(w, at)
+		to, err := sqltype.JSONEnd(w, at)
 		switch {
-		case errors.Is(err, errJSONEnd) && !last:
+		case errors.Is(err, sqltype.ErrJSONEnd) && !last:
 			return -1
 		case err != nil: // the reader will say what is wrong
 			return len(w)
@@ -136,7 +148,7 @@ func jsonForm(text []byte) JSONForm {
 	}
 	line, _, cut := bytes.Cut(text, []byte{'\n'})
 	if cut && len(line) > 0 {
-		if to, err := jsonEnd(line, 0); err != nil || len(bytes.TrimSpace(line[to:])) > 0 {
+		if to, err := sqltype.JSONEnd(line, 0); err != nil || len(bytes.TrimSpace(line[to:])) > 0 {
 			return JSONValues
 		}
 	}
@@ -152,7 +164,7 @@ func (j *jsonFile) sniffRecords(body []byte, line int) error {
 	s := j.records()
 	s.reset(body, len(body))
 	at := map[string]int{}
-	var types []typeGuess
+	var types []jsonShape
 	var keys []string
 	var fields []textSpan
 	objects, others := 0, 0
@@ -184,11 +196,11 @@ func (j *jsonFile) sniffRecords(body []byte, line int) error {
 			if !ok {
 				i = len(types)
 				at[key] = i
-				types = append(types, typeGuess{})
+				types = append(types, jsonShape{})
 				j.schema = append(j.schema, sqltype.Column{Name: key})
 			}
 			if f := fields[k]; f.n != noText {
-				types[i].seeJSON(s.text(f), f.n&spanQuoted != 0)
+				types[i].see(s.text(f), f.n&spanQuoted != 0)
 			}
 		}
 		s.forget()

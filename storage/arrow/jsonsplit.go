@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/gpusql/gpusql/sqltype"
 )
 
 // jsonRecords splits JSON text into records, and objects into fields. Text
@@ -24,14 +26,9 @@ type jsonRecords struct {
 }
 
 var (
-	errJSONEnd   = errors.New("the JSON text ends too early")
-	errJSONDeep  = errors.New("the JSON text is nested too deeply")
 	errNoObject  = errors.New("expected an object")
 	errBadString = errors.New("a string is not JSON")
 )
-
-// maxJSONDepth bounds values in values.
-const maxJSONDepth = 1000
 
 func (s *jsonRecords) reset(data []byte, end int) {
 	s.data, s.end, s.pos, s.side = data[:end], end, 0, s.side[:0]
@@ -104,7 +101,7 @@ func (s *jsonRecords) begin() (int, bool) {
 // or behind the value, which is whole.
 func (s *jsonRecords) pass(at int) {
 	if s.form != JSONLines {
-		if to, err := jsonEnd(s.data, at); err == nil {
+		if to, err := sqltype.JSONEnd(s.data, at); err == nil {
 			s.pos = to
 			return
 		}
@@ -188,7 +185,7 @@ func (s *jsonRecords) object(at int, field func(key []byte, f textSpan) error) (
 			return 0, fmt.Errorf("unexpected %q behind a value", s.data[at])
 		}
 	}
-	return 0, errJSONEnd
+	return 0, sqltype.ErrJSONEnd
 }
 
 func (s *jsonRecords) text(f textSpan) []byte {
@@ -211,7 +208,7 @@ func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\
 // value reads the value at a place: a string without its quotes, another as it
 // is written, null as no text.
 func (s *jsonRecords) value(at int) (textSpan, int, error) {
-	to, err := jsonEnd(s.data, at)
+	to, err := sqltype.JSONEnd(s.data, at)
 	if err != nil {
 		return textSpan{}, 0, err
 	}
@@ -237,74 +234,4 @@ func (s *jsonRecords) value(at int) (textSpan, int, error) {
 		return textSpan{n: noText}, to, nil
 	}
 	return textSpan{at: uint32(at), n: uint32(to - at)}, to, nil
-}
-
-// jsonEnd is where the value at a place ends. What is nested in it is not
-// looked at closely.
-func jsonEnd(data []byte, at int) (int, error) {
-	switch c := data[at]; {
-	case c == '"':
-		return stringEnd(data, at)
-	case c == '{' || c == '[':
-		return nestedEnd(data, at)
-	case c == 't' || c == 'f' || c == 'n':
-		for _, word := range []string{"true", "false", "null"} {
-			if bytes.HasPrefix(data[at:], []byte(word)) {
-				return at + len(word), nil
-			}
-			if bytes.HasPrefix([]byte(word), data[at:]) {
-				return 0, errJSONEnd
-			}
-		}
-	case c == '-' || c >= '0' && c <= '9':
-		for at < len(data) && (data[at] >= '0' && data[at] <= '9' || data[at] == '-' || data[at] == '+' ||
-			data[at] == '.' || data[at] == 'e' || data[at] == 'E') {
-			at++
-		}
-		return at, nil
-	}
-	return 0, fmt.Errorf("unexpected %q where a value is expected", data[at])
-}
-
-// stringEnd is what is behind the string at a place.
-func stringEnd(data []byte, at int) (int, error) {
-	for at++; ; {
-		i := bytes.IndexByte(data[at:], '"')
-		if i < 0 {
-			return 0, errJSONEnd
-		}
-		at += i + 1
-		back := 0
-		for data[at-2-back] == '\\' {
-			back++
-		}
-		if back%2 == 0 {
-			return at, nil
-		}
-	}
-}
-
-func nestedEnd(data []byte, at int) (int, error) {
-	depth := 0
-	for at < len(data) {
-		switch data[at] {
-		case '"':
-			to, err := stringEnd(data, at)
-			if err != nil {
-				return 0, err
-			}
-			at = to
-			continue
-		case '{', '[':
-			if depth++; depth > maxJSONDepth {
-				return 0, errJSONDeep
-			}
-		case '}', ']':
-			if depth--; depth == 0 {
-				return at + 1, nil
-			}
-		}
-		at++
-	}
-	return 0, errJSONEnd
 }

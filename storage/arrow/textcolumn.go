@@ -76,7 +76,7 @@ func parserOf(t sqltype.Type) textParser {
 	case sqltype.KindVarchar:
 		return textViews
 	case sqltype.KindBlob, sqltype.KindList, sqltype.KindStruct:
-		return parsedViews
+		return parsedViews(sqltype.ParseDatum)
 	case sqltype.KindDate:
 		return fixedText(func(s []byte) (int32, bool) { d, ok := plainDate(s); return int32(d), ok }, intOf[int32])
 	case sqltype.KindTimestamp:
@@ -118,7 +118,7 @@ func parserOf(t sqltype.Type) textParser {
 			return sqltype.Span{Months: d.Months, Days: d.Days, Micros: d.I}
 		})
 	}
-	return parsedViews
+	return parsedViews(sqltype.ParseDatum)
 }
 
 func refused[T any]([]byte) (v T, ok bool) { return v, false }
@@ -191,26 +191,28 @@ func textViews(c *textColumn, im *Importer, b *textBlock, fields []textSpan, val
 }
 
 // parsedViews makes views of what the texts stand for, as a BLOB.
-func parsedViews(c *textColumn, im *Importer, b *textBlock, fields []textSpan, valid []uint64) (nulls, bad int, err error) {
-	out, err := roomOf[kernels.View](&c.values, im, len(fields))
-	if err != nil {
-		return 0, -1, err
-	}
-	moved := make([]movedText, 0, len(fields))
-	for i, s := range fields {
-		if s.n == noText {
-			out[i] = kernels.View{}
-			valid[i/64] &^= 1 << (i % 64)
-			nulls++
-			continue
-		}
-		d, err := sqltype.ParseDatum(string(b.text(s)), c.typ)
+func parsedViews(read func(string, sqltype.Type) (sqltype.Datum, error)) textParser {
+	return func(c *textColumn, im *Importer, b *textBlock, fields []textSpan, valid []uint64) (nulls, bad int, err error) {
+		out, err := roomOf[kernels.View](&c.values, im, len(fields))
 		if err != nil {
-			return 0, i, err
+			return 0, -1, err
 		}
-		moved = append(moved, movedText{i, []byte(d.S)})
+		moved := make([]movedText, 0, len(fields))
+		for i, s := range fields {
+			if s.n == noText {
+				out[i] = kernels.View{}
+				valid[i/64] &^= 1 << (i % 64)
+				nulls++
+				continue
+			}
+			d, err := read(string(b.text(s)), c.typ)
+			if err != nil {
+				return 0, i, err
+			}
+			moved = append(moved, movedText{i, []byte(d.S)})
+		}
+		return nulls, -1, c.viewsAside(im, out, moved)
 	}
-	return nulls, -1, c.viewsAside(im, out, moved)
 }
 
 // movedText is the text of a row that does not lie in the block.
