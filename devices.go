@@ -37,6 +37,7 @@ type gpu struct {
 	memory  *device.Scope
 	mirror  *mirror.Mirror
 	indexes *device.Scope // of indexes that name it
+	spilt   *device.Scope // host memory that queries have because memory has no room
 }
 
 // deviceOrdinal is which GPU a value of the setting names; none for the CPU.
@@ -71,7 +72,8 @@ func (d *devices) open(name string) (*gpu, error) {
 	memory := device.NewScope(dev, device.ScopeOptions{Name: "database", Tier: "GPU memory of " + dev.Name(),
 		Limit: d.limit, Setting: "gpu_memory_limit"})
 	g := &gpu{dev, memory, mirror.New(device.NewScope(memory, device.ScopeOptions{Name: "resident columns"})),
-		device.NewScope(memory, device.ScopeOptions{Name: "indexes"})}
+		device.NewScope(memory, device.ScopeOptions{Name: "indexes"}),
+		device.NewScope(dev.Spare(), device.ScopeOptions{Name: "database", Tier: "pinned host memory for " + dev.Name()})}
 	if d.gpus == nil {
 		d.gpus = map[int]*gpu{}
 	}
@@ -120,6 +122,7 @@ func (d *devices) close() error {
 	for _, g := range d.gpus {
 		g.mirror.Close()
 		g.memory.Close()
+		g.spilt.Close()
 		errs = append(errs, g.Close())
 	}
 	d.gpus = nil
@@ -149,6 +152,9 @@ func (c *Conn) showDevices() (*Rows, error) {
 		if g := d.opened(i); g != nil {
 			state, used = "open", device.FormatBytes(g.memory.Used())
 			about += ", " + traitsText(g.Traits()) + loadsText(g.Loads())
+			if n := g.spilt.Used(); n > 0 {
+				about += ", " + device.FormatBytes(n) + " spilt to pinned host memory"
+			}
 			if err := g.Lost(); err != nil {
 				state, about = "lost", err.Error()
 			}

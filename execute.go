@@ -204,6 +204,7 @@ type execution struct {
 	statement *storage.Statement
 	memory    *device.Scope
 	gpuMemory *device.Scope
+	gpuSpilt  *device.Scope // what has no room there
 	temp      *spill.Area
 	placed    placement
 	internal  bool // the session's own: it runs on the CPU, whatever is set
@@ -238,6 +239,7 @@ func (e *execution) end(err error) error {
 	}
 	if e.gpuMemory != nil {
 		e.gpuMemory.Close()
+		e.gpuSpilt.Close()
 	}
 	if e.memory != nil {
 		e.memory.Close()

@@ -78,8 +78,12 @@ func timeSplit(text string, took time.Duration, stats *exec.Stats) string {
 // traffic says what a GPU was given. The time of kernels is that of waiting for
 // them: what ran while the host did something else is not in it.
 func traffic(t *device.Traffic) string {
-	return fmt.Sprintf("gpu: %d launches, %d uploads of %d bytes, %d downloads of %d bytes", t.Launches.Load(),
+	text := fmt.Sprintf("gpu: %d launches, %d uploads of %d bytes, %d downloads of %d bytes", t.Launches.Load(),
 		t.Uploads.Count.Load(), t.Uploads.Bytes.Load(), t.Downloads.Count.Load(), t.Downloads.Bytes.Load())
+	if n := t.Spilt.Load(); n > 0 {
+		text += fmt.Sprintf(", %d bytes spilt to host memory", n)
+	}
+	return text
 }
 
 // headerOf says where a statement would run, and why there, and what it would see.

@@ -119,8 +119,8 @@ func TestShowResident(t *testing.T) {
 	require.Len(t, all(t, c, show), 1)
 }
 
-// TestGPUMemory: copies go when a query needs their room, and what does not fit
-// at all is an error that says which memory is short.
+// TestGPUMemory: copies go when a query needs their room, what does not fit at all
+// is in the host's memory, and where that is short too the error names both.
 func TestGPUMemory(t *testing.T) {
 	db := filled(t, "?device=cuda&require_gpu=on&gpu_memory_limit=180KB")
 	c := session(t, db)
@@ -128,11 +128,37 @@ func TestGPUMemory(t *testing.T) {
 		require.Equal(t, []string{"4746"}, all(t, c, "SELECT count(*) FROM t WHERE "+column+" IS NOT NULL OR k > 0"))
 	}
 	require.Less(t, len(all(t, c, "SHOW RESIDENT")), 10, "some had to go")
+	require.Len(t, all(t, c, "SELECT s FROM t"), 4746)
+	require.Regexp(t, `downloads of \d+ bytes, [1-9]\d* bytes spilt to host memory$`, all(t, c, "EXPLAIN ANALYZE SELECT s FROM t")[3])
+	run(t, c, "SET memory_limit = '100KB'")
 	_, err := c.Exec(context.Background(), "SELECT s FROM t")
 	require.ErrorIs(t, err, device.ErrNoMemory)
-	require.ErrorContains(t, err, "out of GPU memory of cuda:0")
-	require.ErrorContains(t, err, "raise gpu_memory_limit")
+	require.Regexp(t, "out of GPU memory of cuda:0: .* in use .*; raise gpu_memory_limit; to spill it: out of host memory: .*; raise memory_limit", err.Error())
 	require.Equal(t, []string{"4746"}, all(t, c, "SELECT count(k) FROM t"))
+}
+
+// TestGPUSpills: operators whose state a GPU's memory does not hold give the same
+// as on the CPU, and leave nothing in the host's memory.
+func TestGPUSpills(t *testing.T) {
+	db := filled(t, "?gpu_memory_limit=100KB")
+	cpu, gpu := session(t, db), session(t, db)
+	run(t, cpu, "SET device = 'cpu'")
+	run(t, gpu, "SET device = 'cuda'", "SET require_gpu = on")
+	for _, sql := range []string{
+		"SELECT a.s, b.n FROM t a JOIN t b ON a.k = b.k",
+		"SELECT k, s, sum(n), max(s) FROM t GROUP BY k, s",
+		"SELECT g, count(DISTINCT s) FROM t GROUP BY g",
+		"SELECT * FROM t ORDER BY s, k",
+		"SELECT k, sum(n) OVER (PARTITION BY g ORDER BY k), rank() OVER (ORDER BY s) FROM t",
+		"SELECT s FROM t WHERE k % 2 = 0 EXCEPT SELECT s FROM t WHERE k % 3 = 0",
+		"SELECT s, n FROM t UNION SELECT name, k FROM u",
+	} {
+		require.ElementsMatch(t, all(t, cpu, sql), all(t, gpu, sql), sql)
+		require.Contains(t, strings.Join(all(t, gpu, "EXPLAIN ANALYZE "+sql), "\n"), "spilt to host memory", sql)
+		for _, line := range all(t, gpu, "SHOW DEVICES") {
+			require.NotContains(t, line, "spilt", sql)
+		}
+	}
 }
 
 // TestGPUResultsAreStored: what a query on the GPU gives comes into tables.

@@ -141,11 +141,16 @@ func (e *execution) env(params []sqltype.Datum) *exec.Env {
 func (e *execution) on(g *gpu, host *exec.Env) *exec.Env {
 	s := &e.conn.settings
 	e.gpuMemory = device.NewScope(g.memory, device.ScopeOptions{Name: "query", Limit: s.gpuMemory, Setting: "gpu_memory_limit"})
+	e.gpuSpilt = device.NewScope(g.spilt, device.ScopeOptions{Name: "query", Also: e.memory})
+	memory := &device.Overflow{Memory: g.mirror.Over(e.gpuMemory), Next: e.gpuSpilt}
+	if e.stats != nil {
+		memory.Spilt = &e.stats.Device.Spilt
+	}
 	env := *host
-	env.Device, env.Memory = g.Device, g.mirror.Over(e.gpuMemory)
+	env.Device, env.Memory = g.Device, memory
 	env.Workers, env.Stream = 0, nil
 	env.Host, env.Mirror = host, g.mirror
-	env.Spill = nil // files take what the host's memory has
+	env.Spill = nil // files take what the host's memory has: Overflow is for this one's
 	env.Canary = s.canary.run
 	return &env
 }

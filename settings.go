@@ -68,7 +68,7 @@ func settingList() []setting {
 			func(s *settings) string { return strings.Join(s.disabled, ",") }, setDisabled},
 		{"gpu_canary", "none, or fail or lose to have a kernel of every query on a GPU fail, or lose the GPU (for tests)",
 			func(s *settings) string { return s.canary.String() }, setCanary},
-		{"gpu_memory_limit", "the most memory of a GPU that a query may use, such as 8GB; 0 for no limit of its own",
+		{"gpu_memory_limit", "the most memory of a GPU that a query may use, such as 8GB; 0 for no limit of its own; what does not fit lies in the host's memory",
 			func(s *settings) string { return strconv.FormatInt(s.gpuMemory, 10) },
 			func(s *settings, v string) error { return setBytes(&s.gpuMemory, "gpu_memory_limit", v) }},
 		{"hash", "auto, or zero to have all hashes collide (for tests)",

@@ -16,7 +16,7 @@
 //  3. What a stream is given runs in order. A kernel that panics gives an error
 //     (a *KernelError) and leaves the stream usable.
 //  4. Pieces of a launch begin at multiples of 64 items.
-//  5. Out of memory is an error that says how much was asked for, what is in
+//  5. Out of memory of the last tier (see Overflow) is an error that says how much was asked for, what is in
 //     use, and which setting limits it. Whoever gets it has lost nothing else.
 //  6. A closed Scope holds nothing: what its user forgot is given back. A Device
 //     that is closed while something of it is in use says so, and then gives

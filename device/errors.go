@@ -20,12 +20,13 @@ var (
 
 // NoMemoryError says which memory is short and what would help. It is ErrNoMemory.
 type NoMemoryError struct {
-	Tier    string // "host memory", "GPU memory"
-	Bytes   int64  // asked for
-	Used    int64  // in use when it was
-	Limit   int64  // 0: none but the machine's
-	Setting string // what raises the limit
-	Users   []Use  // the largest users, first the largest
+	Tier    string         // "host memory", "GPU memory"
+	Bytes   int64          // asked for
+	Used    int64          // in use when it was
+	Limit   int64          // 0: none but the machine's
+	Setting string         // what raises the limit
+	Users   []Use          // the largest users, first the largest
+	Then    *NoMemoryError // what was tried instead, and is short too; may be nil
 }
 
 // Use is how much of a memory somebody holds.
@@ -54,6 +55,9 @@ func (e *NoMemoryError) Error() string {
 	}
 	if e.Setting != "" && e.Limit > 0 {
 		fmt.Fprintf(&b, "; raise %s", e.Setting)
+	}
+	if e.Then != nil {
+		fmt.Fprintf(&b, "; to spill it: %v", e.Then)
 	}
 	return b.String()
 }

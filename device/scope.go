@@ -18,6 +18,7 @@ type Scope struct {
 	tier    string
 	base    Allocator // where memory comes from: never a Scope
 	parent  *Scope    // nil: s is over the base
+	also    *Scope    // of another memory, that counts the same bytes; may be nil
 
 	mu     sync.Mutex
 	limit  int64
@@ -34,11 +35,14 @@ type ScopeOptions struct {
 	Limit   int64  // bytes; 0: none of its own
 	Setting string // the setting that raises Limit
 	Tier    string // which memory, for errors; "": that of what it is over, or the host's
+	// Also is a Scope that counts all that is taken here, as part of what it has
+	// a limit for: pinned memory of a GPU is the host's. It is closed later.
+	Also *Scope
 }
 
 // NewScope returns an empty scope over a device or another scope.
 func NewScope(under Allocator, o ScopeOptions) *Scope {
-	s := &Scope{name: o.Name, setting: o.Setting, tier: cmp.Or(o.Tier, "host memory"), limit: o.Limit, base: under}
+	s := &Scope{name: o.Name, setting: o.Setting, tier: cmp.Or(o.Tier, "host memory"), limit: o.Limit, base: under, also: o.Also}
 	if p, ok := under.(*Scope); ok {
 		s.parent, s.base, s.tier = p, p.base, cmp.Or(o.Tier, p.tier)
 		p.mu.Lock()
@@ -78,14 +82,21 @@ func (s *Scope) Reserve(n int64) error {
 	}
 	// The widest scope comes first: when it refuses, those over it show what
 	// they hold, without what is asked for.
-	if s.parent != nil {
-		if err := s.parent.Reserve(n); err != nil {
+	for _, wider := range []*Scope{s.parent, s.also} {
+		if wider == nil {
+			continue
+		}
+		if err := wider.Reserve(n); err != nil {
+			if wider == s.also {
+				s.parent.uncount(n)
+			}
 			return err
 		}
 	}
 	err := s.count(n)
-	if err != nil && s.parent != nil {
+	if err != nil {
 		s.parent.uncount(n)
+		s.also.uncount(n)
 	}
 	return err
 }
@@ -105,12 +116,13 @@ func (s *Scope) count(n int64) error {
 	return nil
 }
 
-// uncount takes n bytes off s and all that it is over.
+// uncount takes n bytes off s, all that it is over, and who else counts them.
 func (s *Scope) uncount(n int64) {
 	for ; s != nil; s = s.parent {
 		s.mu.Lock()
 		s.used -= n
 		s.mu.Unlock()
+		s.also.uncount(n)
 	}
 }
 

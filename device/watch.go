@@ -16,6 +16,17 @@ type Watched struct {
 	Ask func() error
 	// Traffic counts what the stream is given; nil: nobody wants to know.
 	Traffic *Traffic
+	// Memory is where steps take what they need while they run; nil: the device.
+	Memory Allocator
+}
+
+// Scratch is n bytes for a step that runs on s, of the memory that the stream's
+// user may have. Who releases them behind a launch knows that it is done first.
+func Scratch(s Stream, n int) (*Buffer, error) {
+	if w, ok := s.(*Watched); ok && w.Memory != nil {
+		return w.Memory.Alloc(n)
+	}
+	return s.Device().Alloc(n)
 }
 
 // Traffic is what streams were given, and how long that took. A Download and a
@@ -24,6 +35,7 @@ type Traffic struct {
 	Launches           atomic.Int64
 	Uploads, Downloads Transfers
 	Waiting            atomic.Int64 // nanoseconds of downloads and waits
+	Spilt              atomic.Int64 // bytes that memory of the host was taken for
 }
 
 // Transfers are copies in one direction.

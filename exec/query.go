@@ -170,7 +170,7 @@ func (q *query) newWorker(ask func() error) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{q: q, stream: &device.Watched{Stream: s, Ask: ask}}
+	w := &worker{q: q, stream: &device.Watched{Stream: s, Ask: ask, Memory: q.env.Memory}}
 	if q.env.Stats != nil && q.env.Host != nil {
 		w.stream.Traffic = &q.env.Stats.Device
 	}

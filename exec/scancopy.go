@@ -22,7 +22,7 @@ func (c *copies) column(w *worker, r *mirror.Run, id int, name mirror.Name) (arr
 	if p := c.pins[id]; p != nil {
 		return p.Column, nil
 	}
-	p, err := w.q.env.Mirror.Pin(w.stream, r, id, name)
+	p, err := w.q.env.Mirror.Pin(w.stream, w.q.env.Memory, r, id, name)
 	if err != nil {
 		return arrow.Column{}, err
 	}

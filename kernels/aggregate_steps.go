@@ -109,7 +109,7 @@ var (
 
 // own copies the strings that the launch before brought into states.
 func (a *aggArgs) own(s device.Stream, n int) error {
-	b, err := s.Device().Alloc(BitmapBytes(n) + 8)
+	b, err := device.Scratch(s, BitmapBytes(n) + 8)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (a *aggArgs) own(s device.Stream, n int) error {
 
 // finalSteps makes results.
 func finalSteps(s device.Stream, a *finalArgs, n int) error {
-	bad, err := s.Device().Alloc(8)
+	bad, err := device.Scratch(s, 8)
 	if err != nil {
 		return err
 	}

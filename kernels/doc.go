@@ -88,9 +88,9 @@
 //
 // 4. Give it to the kernel. A step of several launches has Steps instead, which
 // launches kernels that have Code alone; memory for it is the caller's (see
-// SelectBytes), or allocated and released in Steps: what is released behind a
-// launch is not used again before it is done. Dynamic shared memory, PerSM and
-// MaxGrid are set on a copy: c := *codeX.
+// SelectBytes), or device.Scratch's and released in Steps: what is released
+// behind a launch is not used again before it is done. Dynamic shared memory,
+// PerSM and MaxGrid are set on a copy: c := *codeX.
 //
 //	addTo = &device.Kernel[addArgs]{Name: "add_to", Code: codeAddTo, Host: ...}
 //

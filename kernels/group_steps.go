@@ -55,7 +55,7 @@ func uploadColumns(s device.Stream, columns []keyColumn) (*device.Buffer, error)
 	for i, c := range columns {
 		out[i] = tableColumn{Src: c.Src, Dst: c.Dst, Form: uint32(c.Phys), Width: uint32(c.Phys.Width())}
 	}
-	b, err := s.Device().Alloc(len(out) * int(unsafe.Sizeof(out[0])))
+	b, err := device.Scratch(s, len(out) * int(unsafe.Sizeof(out[0])))
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func pairSteps(s device.Stream, a *joinArgs, n int) error {
 	l := a.launch(0)
 	places := (8*n + 8 + 15) &^ 15 // and the total; what Scan gets lies at 16 bytes
 	size := places + ScanBytes(n) + 48
-	b, err := s.Device().Alloc(size)
+	b, err := device.Scratch(s, size)
 	if err != nil {
 		return err
 	}

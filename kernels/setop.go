@@ -77,7 +77,7 @@ func Pick(s device.Stream, ids device.Ptr, n int, counts device.Ptr, mode PickMo
 // pickSteps makes a bitmap of the rows, and then their numbers. A group's first
 // row is found by a mark in its count, which is settled at the end.
 func pickSteps(s device.Stream, a *pickArgs, n int) error {
-	b, err := s.Device().Alloc(BitmapBytes(n))
+	b, err := device.Scratch(s, BitmapBytes(n))
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ var (
 func (x WindowIndex) indexDevice(s device.Stream, n int) error {
 	counts := align(8*n + 8)
 	parts := align(WindowIndexBytes(n))
-	b, err := s.Device().Alloc(counts + parts + ScanBytes(n))
+	b, err := device.Scratch(s, counts + parts + ScanBytes(n))
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (x WindowIndex) indexDevice(s device.Stream, n int) error {
 // withBad calls launch with a word of the device that is 0, and returns bad when
 // the launch made it another number.
 func withBad(s device.Stream, bad func() error, launch func(device.Ptr) error) error {
-	b, err := s.Device().Alloc(8)
+	b, err := device.Scratch(s, 8)
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func windowKernel(c *device.Code) *device.Kernel[windowAggLaunch] {
 func windowRunSteps(s device.Stream, a *windowAggArgs, n int) error {
 	c := a.Agg.windowCodes()
 	tiles := c[0].Grid(n, 0)
-	b, err := s.Device().Alloc(tiles * (a.Agg.Bytes() + 8))
+	b, err := device.Scratch(s, tiles * (a.Agg.Bytes() + 8))
 	if err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ var (
 )
 
 func windowNumberSteps(s device.Stream, a *windowListArgs, n int) error {
-	b, err := s.Device().Alloc(ScanBytes(n))
+	b, err := device.Scratch(s, ScanBytes(n))
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func windowNumberSteps(s device.Stream, a *windowListArgs, n int) error {
 
 func windowListSteps(s device.Stream, a *windowListArgs, n int) error {
 	places := align(8*n + 8)
-	b, err := s.Device().Alloc(places + ScanBytes(n))
+	b, err := device.Scratch(s, places + ScanBytes(n))
 	if err != nil {
 		return err
 	}

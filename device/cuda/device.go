@@ -37,6 +37,8 @@ type Device struct {
 	sms     int // multiprocessors
 	shared  int // most bytes of shared memory a block, when asked for
 	pool    *pool
+	spare   *pool         // see Spare
+	reused  atomic.Uint64 // see pool
 	stage   *staging
 	code    modules
 	// madeItems is Options.MadeItems.
@@ -76,9 +78,10 @@ func open(o Options, fault func(fn) result) (*Device, error) {
 	d.sms = drv.attribute(d.ordinal, attrMultiprocessors)
 	d.shared = drv.attribute(d.ordinal, attrSharedOptin)
 	d.traits = traits(o, d.info.Memory)
-	d.pool = newPool("GPU memory of "+d.info.Name, o.MemoryLimit)
+	d.pool = newPool("GPU memory of "+d.info.Name, o.MemoryLimit, &d.reused)
 	d.pool.apart = o.Apart
 	d.pool.grow, d.pool.shrink = d.growPool, d.shrinkPool
+	d.spare = newSpare(d)
 	d.stage = newStaging(d)
 	d.code.loaded, d.code.made = map[*device.Module]*module{}, map[string]*device.Code{}
 	if d.madeItems = o.MadeItems; d.madeItems <= 0 {
@@ -160,7 +163,10 @@ func (d *Device) growPool(n int) (device.Ptr, error) {
 }
 
 // shrinkPool returns a chunk, when nothing uses it any more.
-func (d *Device) shrinkPool(p device.Ptr) error {
+func (d *Device) shrinkPool(p device.Ptr) error { return d.giveUp(fnMemFree, p) }
+
+// giveUp returns a chunk to the driver by f, behind all that was submitted.
+func (d *Device) giveUp(f fn, p device.Ptr) error {
 	if err := d.enter(); err != nil {
 		return err
 	}
@@ -172,7 +178,7 @@ func (d *Device) shrinkPool(p device.Ptr) error {
 			return err
 		}
 	}
-	return d.do(fnMemFree, uintptr(p))
+	return d.do(f, uintptr(p))
 }
 
 // enter makes the GPU's context the calling thread's, until leave. A context
@@ -266,10 +272,11 @@ func (d *Device) Close() error {
 	}
 	streams := d.streams.Load()
 	count, used := d.pool.inUse()
+	more, pinned := d.spare.inUse()
 	d.tearDown()
-	if count > 0 || streams > 0 {
+	if count+more > 0 || streams > 0 {
 		return fmt.Errorf("device: %s closed while %d buffers (%s) and %d streams were in use",
-			d.info.Name, count, device.FormatBytes(used), streams)
+			d.info.Name, count+more, device.FormatBytes(used+pinned), streams)
 	}
 	return nil
 }
@@ -288,6 +295,7 @@ func (d *Device) tearDown() {
 		d.marks.destroy(d.drv)
 		d.code.free(d.drv)
 		d.pool.free()
+		d.spare.free()
 		d.leave()
 	}
 	d.drv.call(fnPrimaryCtxRelease, uintptr(d.ordinal))

@@ -7,6 +7,7 @@
 //	                                └─ cuLaunchKernel ───▶ libcuda.so.1 / nvcuda.dll
 //
 //	Buffer ◀─ Device.Alloc ◀─ pool (chunks of cuMemAlloc)
+//	       ◀─ Spare().Alloc ◀─ pool (chunks of cuMemHostAlloc)
 //	host bytes ─ up to 32 KiB ──────▶ ring of the queue ─┐
 //	           ─ more ── goroutines ▶ staging slots ─────┼─▶ copy on the stream
 //	           ─ of Device.Pin ──────────────────────────┘
@@ -39,5 +40,6 @@
 //  6. A missing, old or broken driver, and a GPU that cannot be used, is an error
 //     or a Reason that says why.
 //  7. Pinned memory is bounded: 192 KiB a queue, 2 MiB a slot of staging, two
-//     slots for each of at most eight goroutines; and what Pin was asked for.
+//     slots for each of at most eight goroutines; and what Pin and Spare were
+//     asked for.
 package cuda

@@ -74,7 +74,7 @@ func everything(d *Device, host []byte) (err error) {
 	}
 	defer mark.Release()
 	const large = 300000 // more than a piece of staging
-	if err := errors.Join(copies(d, one, 1000), copies(d, two, 1000), copies(d, one, large), recorded(d, one, host)); err != nil {
+	if err := errors.Join(copies(d, one, 1000), copies(d, two, 1000), copies(d, one, large), copies(d.Spare(), one, 1000), copies(d.Spare(), two, large), recorded(d, one, host)); err != nil {
 		return err
 	}
 	end, err := device.NewMark(one)
@@ -94,8 +94,8 @@ func everything(d *Device, host []byte) (err error) {
 	return err
 }
 
-func copies(d *Device, s device.Stream, n int) error {
-	b, err := d.Alloc(8 * n)
+func copies(m device.Allocator, s device.Stream, n int) error {
+	b, err := m.Alloc(8 * n)
 	if err != nil {
 		return err
 	}
@@ -185,6 +185,11 @@ func (f *faults) judge(t *testing.T, err error) {
 		// Short of memory it asks for less.
 		if f.result != errOutOfMemory {
 			require.Error(t, err, where)
+		}
+	case fnStreamSynchronize:
+		// Before memory goes back to the host it has nobody to tell.
+		if f.result == 700 {
+			require.ErrorIs(t, err, device.ErrLost)
 		}
 	case fnCtxSetCurrent, fnStreamDestroy, fnEventDestroy, fnMemFree, fnMemFreeHost, fnModuleUnload, fnGraphDestroy:
 		return // what ends things has nobody to tell, and the context's end does the same

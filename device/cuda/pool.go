@@ -9,7 +9,8 @@ import (
 	"github.com/gpusql/gpusql/device"
 )
 
-// pool is a GPU's memory: chunks from the driver, cut into blocks.
+// pool is a GPU's memory, or pinned memory of the host: chunks from the driver,
+// cut into blocks.
 //
 //	chunk  [ block │ block │ free        │ block │ free ]   neighbours know each other
 //	                          │                     │       and free ones are merged
@@ -31,12 +32,13 @@ type pool struct {
 	tier   string                          // for errors
 	limit  int64                           // most bytes in use; 0: what the GPU has
 	apart  bool                            // every block is a chunk, which goes when it is free
+	lent   bool                            // chunks go when no block is in use
 	arenas [2]arena
 	live   map[device.Ptr]*block
 	spare  *block // records to be used again
 
-	used   atomic.Int64  // bytes in use; changed under mu
-	reused atomic.Uint64 // the highest stamp of memory that was taken again; changed under mu
+	used   atomic.Int64   // bytes in use; changed under mu
+	reused *atomic.Uint64 // the highest stamp of memory that was taken again, of all pools of a device
 }
 
 // arena is the free blocks of one kind.
@@ -65,8 +67,8 @@ const (
 	numBins    = 4 * 40
 )
 
-func newPool(tier string, limit int64) *pool {
-	p := &pool{tier: tier, limit: limit, live: map[device.Ptr]*block{}}
+func newPool(tier string, limit int64, reused *atomic.Uint64) *pool {
+	p := &pool{tier: tier, limit: limit, live: map[device.Ptr]*block{}, reused: reused}
 	p.arenas[0] = arena{next: 8 << 20, most: 32 << 20}
 	p.arenas[1] = arena{next: 64 << 20, most: 1 << 30}
 	return p
@@ -111,7 +113,8 @@ func (p *pool) take(n int) (device.Ptr, error) {
 		p.split(b, size)
 	}
 	b.free = false
-	p.reused.Store(max(p.reused.Load(), b.stamp))
+	for was := p.reused.Load(); was < b.stamp && !p.reused.CompareAndSwap(was, b.stamp); was = p.reused.Load() {
+	}
 	p.live[b.p] = b
 	p.used.Add(int64(b.n))
 	return b.p, nil
@@ -142,7 +145,7 @@ func (p *pool) put(at device.Ptr, stamp uint64) {
 		b = p.merge(b, r)
 	}
 	b.arena.link(b)
-	if p.apart {
+	if p.apart || p.lent && len(p.live) == 0 {
 		p.giveBack()
 	}
 }

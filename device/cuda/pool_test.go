@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +20,7 @@ type fakeDriver struct {
 }
 
 func (f *fakeDriver) pool() *pool {
-	p := newPool("GPU memory of a test", 0)
+	p := newPool("GPU memory of a test", 0, new(atomic.Uint64))
 	p.grow = func(n int) (device.Ptr, error) {
 		if n > f.room {
 			return 0, p.short(n)

@@ -120,7 +120,7 @@ func (q *queue) submit() error {
 	if q.recording {
 		return nil
 	}
-	if f := q.dev.pool.reused.Load(); f > q.fenced {
+	if f := q.dev.reused.Load(); f > q.fenced {
 		if err := q.fence(f); err != nil {
 			return err
 		}

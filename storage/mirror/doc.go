@@ -13,7 +13,8 @@
 // Invariants:
 //
 //  1. Only settled rows are mirrored: they never change. A segment with rows that
-//     may still be taken back is copied for one query, and forgotten.
+//     may still be taken back is copied for one query, and forgotten; so is a
+//     column that finds no room, into memory that the query has.
 //  2. A copy has a key: the run's segments and the column. A segment that grew
 //     makes a new copy; the old one stays for those who have pinned it.
 //  3. A pinned copy stays. Any other goes when memory is short, the one used

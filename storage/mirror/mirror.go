@@ -63,16 +63,24 @@ type Pin struct {
 	h      *held
 }
 
-// Pin gives a column of a run. What is not there is uploaded by s.
-func (m *Mirror) Pin(s device.Stream, r *Run, column int, name Name) (*Pin, error) {
+// Pin gives a column of a run. What is not there is uploaded by s: to stay, where
+// it may and has room; else to own, for this pin alone.
+func (m *Mirror) Pin(s device.Stream, own device.Allocator, r *Run, column int, name Name) (*Pin, error) {
 	k := key{r.Segments[0], r.Segments[len(r.Segments)-1], len(r.Segments), column}
-	if !r.settled {
-		h := &held{key: k, segments: r.Segments, name: name, rows: r.Rows(), pins: 1, gone: true}
-		if err := m.upload(s, r, h); err != nil {
-			return nil, err
+	if r.settled {
+		if p, err := m.shared(s, r, k, name); !errors.Is(err, device.ErrNoMemory) {
+			return p, err
 		}
-		return &Pin{h.column.Column, m, h}, nil
 	}
+	h := &held{key: k, segments: r.Segments, name: name, rows: r.Rows(), pins: 1, gone: true}
+	if err := m.upload(s, own, r, h); err != nil {
+		return nil, err
+	}
+	return &Pin{h.column.Column, m, h}, nil
+}
+
+// shared is Pin for a copy that others find too.
+func (m *Mirror) shared(s device.Stream, r *Run, k key, name Name) (*Pin, error) {
 	m.mu.Lock()
 	h := m.copies[k]
 	if h != nil && h.rows < r.Rows() {
@@ -92,7 +100,7 @@ func (m *Mirror) Pin(s device.Stream, r *Run, column int, name Name) (*Pin, erro
 	if found {
 		<-h.ready
 	} else {
-		h.err = m.upload(s, r, h)
+		h.err = m.upload(s, m.Over(m.memory), r, h)
 		close(h.ready)
 	}
 	if h.err != nil {
@@ -105,13 +113,13 @@ func (m *Mirror) Pin(s device.Stream, r *Run, column int, name Name) (*Pin, erro
 	return &Pin{h.column.Column, m, h}, nil
 }
 
-// upload copies what h is to be.
-func (m *Mirror) upload(s device.Stream, r *Run, h *held) error {
+// upload copies what h is to be, to memory of to.
+func (m *Mirror) upload(s device.Stream, to device.Allocator, r *Run, h *held) error {
 	parts := make([]arrow.Part, len(r.Segments))
 	for i, g := range r.Segments {
 		parts[i] = arrow.Part{Column: g.Column(h.key.column), Rows: r.Starts[i+1] - r.Starts[i]}
 	}
-	c, err := arrow.Carry(s, m.Over(m.memory), parts)
+	c, err := arrow.Carry(s, to, parts)
 	if err != nil {
 		return err
 	}
