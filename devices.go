@@ -204,5 +204,5 @@ func loadsText(loads []cuda.Load) string {
 	for _, l := range loads {
 		took += l.Took
 	}
-	return fmt.Sprintf(", %d modules loaded in %v", len(loads), took.Round(100*time.Microsecond))
+	return fmt.Sprintf(", %d kernels loaded in %v", len(loads), took.Round(100*time.Microsecond))
 }

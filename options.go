@@ -42,7 +42,8 @@ func WithCUDALibrary(path string) Option { return func(o *options) { o.library =
 
 // WithCompileRows says from how many rows of a batch a GPU gets code that is made
 // of a query's expressions, which takes its driver some 10 ms once; 0: a quarter
-// of a million. The variable GPUSQL_COMPILE_ROWS does so for all databases.
+// of a million, and fewer before the interpreter of expressions, which takes the
+// driver seconds once, has been needed. The variable GPUSQL_COMPILE_ROWS does so for all databases.
 func WithCompileRows(n int) Option { return func(o *options) { o.compile = n } }
 
 // WithFilePaths maps the names of files that statements read (FROM 'file',

@@ -46,8 +46,10 @@ type Module struct {
 // of a query. It keeps what was made: a driver compiles it once.
 type Maker interface {
 	// Made is the code of that key, made by make when it is not there. nil:
-	// compiling does not pay for so many items, or the device keeps enough.
-	Made(key string, items int, make func() *Code) *Code
+	// compiling does not pay for so many items, or the device keeps enough. It
+	// pays sooner while instead, which runs then, has not been compiled itself;
+	// nil: nothing does.
+	Made(key string, items int, instead *Code, make func() *Code) *Code
 }
 
 // Code is one entry of a module, and the shape of its launches.

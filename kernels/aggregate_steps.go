@@ -109,7 +109,7 @@ var (
 
 // own copies the strings that the launch before brought into states.
 func (a *aggArgs) own(s device.Stream, n int) error {
-	b, err := device.Scratch(s, BitmapBytes(n) + 8)
+	b, err := device.Scratch(s, BitmapBytes(n)+8)
 	if err != nil {
 		return err
 	}

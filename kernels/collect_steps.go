@@ -114,7 +114,7 @@ func (c Collect) finalDevice(s device.Stream, in Collected, groups int, dst Vec,
 		return err
 	}
 	if c.Op == CollectMode {
-		best, err := device.Scratch(s, 8 * groups)
+		best, err := device.Scratch(s, 8*groups)
 		if err != nil {
 			return err
 		}

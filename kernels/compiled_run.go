@@ -38,7 +38,7 @@ func (d *deviceEval) make(p *Program, s device.Stream, n int, known bool) bool {
 	}
 	bitmaps := d.bitmaps(p, known)
 	d.key = d.prog.key(d.key[:0], shape, bitmaps)
-	c := m.Made(string(d.key), n, func() *device.Code {
+	c := m.Made(string(d.key), n, d.kernel.Code, func() *device.Code {
 		text, ok := d.prog.compile(shape, bitmaps)
 		if !ok {
 			return nil

@@ -8,9 +8,8 @@
 
 #define EVAL_BLOCK 128
 #define EVAL_ROWS 2
-#define EVAL_PLAIN_ROWS 4
 
-constexpr u32 T = EVAL_BLOCK;
+constexpr u32 T = EVAL_BLOCK, R = EVAL_ROWS;
 
 // Bits are 128 bits of a row: known values and masks.
 struct Bits {
@@ -47,9 +46,7 @@ INLINE u64 narrow(u64 v, Phys p) {
   return is_unsigned(p) ? v << s >> s : u64(i64(v << s) >> s);
 }
 
-// Machine runs R rows of a thread. A plain one has no NULLs and no masks: then
-// there is nothing to know of a row but its values.
-template <bool PLAIN, u32 R>
+// Machine runs R rows of a thread.
 struct Machine {
   const evalLaunch &a;
   const u64 *consts;
@@ -57,7 +54,7 @@ struct Machine {
   u64 *file;
   u64 first;  // the number of row 0; row k is k*T further
   u64 n;
-  Bits bits[PLAIN ? 1 : R];
+  Bits bits[R];
 
   INLINE u64 &slot(i32 s, u32 k) const { return file[(u32(s) * R + k) * T + thread()]; }
   INLINE u64 word(const evalArg &x, u32 k, u32 w) const {
@@ -79,12 +76,10 @@ struct Machine {
     slot(in.Dst, k) = v.Lo;
     slot(in.Dst + 1, k) = v.Hi;
   }
-  INLINE bool known(const evalArg &x, u32 k) const { return PLAIN || bits[k].has(x.Bit); }
-  INLINE bool masked(i32 mask, u32 k) const { return PLAIN || mask < 0 || bits[k].has(mask); }
+  INLINE bool known(const evalArg &x, u32 k) const { return bits[k].has(x.Bit); }
+  INLINE bool masked(i32 mask, u32 k) const { return mask < 0 || bits[k].has(mask); }
   INLINE bool counts(const evalInstr &in, u32 k) const { return first + k * T < n && masked(in.Mask, k); }
-  INLINE void set(i32 bit, u32 k, bool v) {
-    if (!PLAIN) bits[k].set(bit, v);
-  }
+  INLINE void set(i32 bit, u32 k, bool v) { bits[k].set(bit, v); }
 
   // settle says whether the result is known, and reports a bad value of a row that counts.
   INLINE void settle(const evalInstr &in, u32 k, bool known, bool bad) {
@@ -130,8 +125,7 @@ struct Machine {
   INLINE void concat(const evalInstr &in);
 };
 
-template <bool PLAIN, u32 R>
-INLINE void Machine<PLAIN, R>::integers(const evalInstr &in) {
+INLINE void Machine::integers(const evalInstr &in) {
   const bool uns = is_unsigned(in.Form), wide = bits_of(in.Form) == 64;
   const u32 width = bits_of(in.Form) - 1;
   each2(in, [&](u32 k, bool &bad) {
@@ -170,9 +164,8 @@ INLINE void Machine<PLAIN, R>::integers(const evalInstr &in) {
   });
 }
 
-template <bool PLAIN, u32 R>
 template <typename F>
-INLINE void Machine<PLAIN, R>::floats(const evalInstr &in) {
+INLINE void Machine::floats(const evalInstr &in) {
   each2(in, [&](u32 k, bool &bad) {
     const F u = as_float<F>(one(in.A, k)), v = in.Args > 1 ? as_float<F>(one(in.B, k)) : F(0);
     F r = 0;
@@ -189,8 +182,7 @@ INLINE void Machine<PLAIN, R>::floats(const evalInstr &in) {
 }
 
 // wide is arithmetic of 128 bits.
-template <bool PLAIN, u32 R>
-INLINE void Machine<PLAIN, R>::wide(const evalInstr &in) {
+INLINE void Machine::wide(const evalInstr &in) {
   const i128 x = i128(u128(in.X[1]) << 64 | in.X[0]);  // a power of ten, or a limit
   each2(in, [&](u32 k, bool &bad) {
     const i128 u = in.Do == OpMulWide ? 0 : two(in.A, k);
@@ -221,8 +213,7 @@ INLINE void Machine<PLAIN, R>::wide(const evalInstr &in) {
   });
 }
 
-template <bool PLAIN, u32 R>
-INLINE void Machine<PLAIN, R>::compare(const evalInstr &in) {
+INLINE void Machine::compare(const evalInstr &in) {
   const bool distinct = in.Do == OpDistinct || in.Do == OpNotDistinct;
   u32 yes = 6;  // bit c+1: a result c of -1, 0 or 1 makes it true
   switch (in.Do) {
@@ -257,8 +248,7 @@ INLINE void Machine<PLAIN, R>::compare(const evalInstr &in) {
 
 // in_list looks values up in a list: numbers in an open table of words behind
 // their flags, strings and the rest one by one.
-template <bool PLAIN, u32 R>
-INLINE void Machine<PLAIN, R>::in_list(const evalInstr &in) {
+INLINE void Machine::in_list(const evalInstr &in) {
   const u64 *list = lists + in.List;
   const u64 many = list[0], mask = list[1];  // mask: of a table, or 0
   const bool null = list[2] != 0;
@@ -299,8 +289,7 @@ INLINE void Machine<PLAIN, R>::in_list(const evalInstr &in) {
 }
 
 // choose takes the value of the rest, and over it each arm's for its mask.
-template <bool PLAIN, u32 R>
-INLINE void Machine<PLAIN, R>::choose(const evalInstr &in) {
+INLINE void Machine::choose(const evalInstr &in) {
   const bool two = in.Form >= PhysI128;
   const u64 *list = lists + in.List;
   UNROLL for (u32 k = 0; k < R; k++) {
@@ -323,8 +312,7 @@ INLINE void Machine<PLAIN, R>::choose(const evalInstr &in) {
   }
 }
 
-template <bool PLAIN, u32 R>
-INLINE void Machine<PLAIN, R>::cast(const evalInstr &in) {
+INLINE void Machine::cast(const evalInstr &in) {
   const i64 lo = i64(in.X[0]), hi = i64(in.X[1]);
   each1(in, [&](u32 k, bool &bad) {
     const u64 v = one(in.A, k);
@@ -409,8 +397,7 @@ INLINE i64 part_of(u64 part, i64 day, i64 micros) {
 }
 
 // make computes functions whose strings need room.
-template <bool PLAIN, u32 R>
-INLINE void Machine<PLAIN, R>::make(const evalInstr &in) {
+INLINE void Machine::make(const evalInstr &in) {
   const u64 *list = lists + in.List;
   each2(in, [&](u32 k, bool &) {
     Text t{{0, 0}, 0, 0};
@@ -432,8 +419,7 @@ INLINE void Machine<PLAIN, R>::make(const evalInstr &in) {
 }
 
 // concat leaves NULLs out.
-template <bool PLAIN, u32 R>
-INLINE void Machine<PLAIN, R>::concat(const evalInstr &in) {
+INLINE void Machine::concat(const evalInstr &in) {
   const u64 *list = lists + in.List;
   UNROLL for (u32 k = 0; k < R; k++) {
     Text t{{0, 0}, 0, 0};
@@ -455,8 +441,7 @@ INLINE void Machine<PLAIN, R>::concat(const evalInstr &in) {
   }
 }
 
-template <bool PLAIN, u32 R>
-INLINE void Machine<PLAIN, R>::call(const evalInstr &in) {
+INLINE void Machine::call(const evalInstr &in) {
   switch (in.Imm) {
     case callConcat: concat(in); return;
     case callJoin: case callUpper: case callLower: make(in); return;
@@ -534,13 +519,12 @@ INLINE void Machine<PLAIN, R>::call(const evalInstr &in) {
   });
 }
 
-template <bool PLAIN, u32 R>
-INLINE void Machine<PLAIN, R>::run(const evalInstr &in) {
+INLINE void Machine::run(const evalInstr &in) {
   switch (in.Do) {
     case OpAdd: case OpSub: case OpMul: case OpDiv: case OpMod: case OpNeg:
     case OpBitAnd: case OpBitOr: case OpBitXor: case OpBitNot: case OpShl: case OpShr:
-      if (in.Form == PhysF64) this->template floats<f64>(in);
-      else if (in.Form == PhysF32) this->template floats<f32>(in);
+      if (in.Form == PhysF64) floats<f64>(in);
+      else if (in.Form == PhysF32) floats<f32>(in);
       else if (in.Form == PhysI128) wide(in);
       else integers(in);
       return;
@@ -601,15 +585,14 @@ INLINE void Machine<PLAIN, R>::run(const evalInstr &in) {
 }
 
 // load brings the inputs into registers.
-template <bool PLAIN, u32 R>
-INLINE void Machine<PLAIN, R>::load() {
+INLINE void Machine::load() {
   const evalColumn *columns = at<evalColumn>(a.Columns);
   for (u32 j = 0; j < a.Inputs; j++) {
     const evalColumn &c = columns[j];
     UNROLL for (u32 k = 0; k < R; k++) {
       const u64 row = first + k * T;
       if (row >= n) continue;
-      const bool is = PLAIN || bit(c.Col.Valid, row);
+      const bool is = bit(c.Col.Valid, row);
       set(c.Bit, k, is);
       if (c.Col.Dict && !is) continue;  // a code under a NULL may be anything
       u64 hi;
@@ -620,18 +603,15 @@ INLINE void Machine<PLAIN, R>::load() {
 }
 
 // store writes the results, and their bitmaps by warps.
-template <bool PLAIN, u32 R>
-INLINE void Machine<PLAIN, R>::store() {
+INLINE void Machine::store() {
   const evalColumn *outs = at<evalColumn>(a.Columns) + a.Inputs;
   for (u32 j = 0; j < a.Outs; j++) {
     const evalColumn &c = outs[j];
     const evalArg x{c.Slot, c.Bit};
     UNROLL for (u32 k = 0; k < R; k++) {
       const u64 row = first + k * T;
-      if (!PLAIN) {
-        const u32 is = ballot(row < n && known(x, k));
-        if (c.Col.Valid && lane() == 0 && row < (n + 63) / 64 * 64) at<u32>(c.Col.Valid)[row / 32] = is;
-      }
+      const u32 is = ballot(row < n && known(x, k));
+      if (c.Col.Valid && lane() == 0 && row < (n + 63) / 64 * 64) at<u32>(c.Col.Valid)[row / 32] = is;
       if (row >= n) continue;
       const u64 v = one(x, k);
       switch (c.Form) {
@@ -645,27 +625,17 @@ INLINE void Machine<PLAIN, R>::store() {
   }
 }
 
-template <bool PLAIN, u32 R>
-INLINE void evaluate(const evalLaunch &a, u64 n, u64 *file) {
-  Machine<PLAIN, R> m{a, at<u64>(a.Consts), at<u64>(a.Lists), file, 0, n, {}};
+KERNEL(eval, evalLaunch, EVAL_BLOCK, EVAL_ROWS * EVAL_BLOCK) {
+  SHARED_REST(u64, room);
+  u64 *file = a.Scratch ? at<u64>(a.Scratch) + u64(block()) * a.Slots * (R * T) : room;
+  Machine m{a, at<u64>(a.Consts), at<u64>(a.Lists), file, 0, n, {}};
   const evalInstr *code = at<evalInstr>(a.Code);
   // A warp's rows stay together, also beyond the last: it stores bitmaps.
   for (u64 base = u64(block()) * (R * T); base < n; base += u64(blocks()) * (R * T)) {
     m.first = base + thread();
-    UNROLL for (u32 k = 0; k < (PLAIN ? 1 : R); k++) m.bits[k] = Bits{1, 0};  // bit 0: known, bit 1: NULL, of constants
+    UNROLL for (u32 k = 0; k < R; k++) m.bits[k] = Bits{1, 0};  // bit 0: known, bit 1: NULL, of constants
     m.load();
     for (u32 i = 0; i < a.Instrs; i++) m.run(code[i]);
     m.store();
   }
-}
-
-KERNEL(eval, evalLaunch, EVAL_BLOCK, EVAL_ROWS * EVAL_BLOCK) {
-  SHARED_REST(u64, room);
-  u64 *file = a.Scratch ? at<u64>(a.Scratch) + u64(block()) * a.Slots * (EVAL_ROWS * T) : room;
-  evaluate<false, EVAL_ROWS>(a, n, file);
-}
-
-KERNEL(eval_plain, evalLaunch, EVAL_BLOCK, EVAL_PLAIN_ROWS * EVAL_BLOCK) {
-  SHARED_REST(u64, room);
-  evaluate<true, EVAL_PLAIN_ROWS>(a, n, room);
 }

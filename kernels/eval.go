@@ -84,11 +84,9 @@ type NotOnDeviceError struct{ What string }
 func (e *NotOnDeviceError) Error() string { return e.What + " has no code for this device" }
 
 const (
-	evalBits   = 128     // a row's bits
-	evalSlots  = 24      // slots that shared memory has room for
-	evalBlock  = 2 * 128 // rows of a block
-	plainSlots = 12
-	plainBlock = 4 * 128
+	evalBits  = 128     // a row's bits
+	evalSlots = 24      // slots that shared memory has room for
+	evalBlock = 2 * 128 // rows of a block
 )
 
 // deviceProgram is a Program as evalInstrs.
@@ -104,7 +102,6 @@ type deviceProgram struct {
 	slots  int
 	fails  bool // an instruction may find a bad row
 	makes  bool // an instruction makes strings
-	plain  bool // without masks, and without what makes a NULL of values
 }
 
 // longText is a string whose view's second word, at consts or lists, is its address.
@@ -165,7 +162,6 @@ func (p *Program) lower() (*deviceProgram, error) {
 		}
 		l.outs = append(l.outs, evalColumn{Slot: l.arg[r].Slot, Bit: l.arg[r].Bit, Form: p.Types[r].Phys()})
 	}
-	l.plain = l.isPlain()
 	if l.most > evalBits {
 		return nil, &NotOnDeviceError{fmt.Sprintf("an expression with %d values at a time", l.most)}
 	}
@@ -173,25 +169,6 @@ func (p *Program) lower() (*deviceProgram, error) {
 		link()
 	}
 	return l.deviceProgram, nil
-}
-
-// isPlain reports that rows whose inputs are all known need no bits.
-func (l *lowering) isPlain() bool {
-	if l.slots > plainSlots {
-		return false
-	}
-	for _, c := range l.p.Consts {
-		if c.Null {
-			return false
-		}
-	}
-	for i := range l.p.Code {
-		in := &l.p.Code[i]
-		if in.Op.IsMask() || in.Op == OpCase || in.Mask != NoReg || in.Flag&Try != 0 || in.Op == OpIn && l.p.Sets[in.Imm].HasNull {
-			return false
-		}
-	}
-	return true
 }
 
 // isResult reports that result i, register r, is computed and not the same as one before.

@@ -14,8 +14,7 @@ import (
 type deviceEval struct {
 	prog    *deviceProgram
 	kernel  *device.Kernel[evalLaunch]
-	plain   *device.Kernel[evalLaunch] // for batches without NULLs; nil: there is none
-	static  *device.Buffer             // code, constants, lists, and the bytes of their long strings
+	static  *device.Buffer // code, constants, lists, and the bytes of their long strings
 	args    evalLaunch
 	columns []evalColumn
 	scratch *device.Buffer
@@ -144,11 +143,7 @@ func (d *deviceEval) submit(p *Program, s device.Stream, n int) error {
 		return err
 	}
 	d.args.Status = s.Status()
-	k := d.kernel
-	if d.plain != nil && known {
-		k = d.plain
-	}
-	return device.Launch(s, k, n, d.args)
+	return device.Launch(s, d.kernel, n, d.args)
 }
 
 // explain runs a row that the device found bad here: the error is the host's.
@@ -272,11 +267,6 @@ func (d *deviceEval) begin(p *Program, m device.Allocator, s device.Stream) erro
 		general.MaxGrid = scratchBlocks
 	}
 	d.kernel = &device.Kernel[evalLaunch]{Name: "eval", Code: &general}
-	if prog.plain {
-		c := *codeEvalPlain
-		c.Shared = prog.slots * plainBlock * 8
-		d.plain = &device.Kernel[evalLaunch]{Name: "eval_plain", Code: &c}
-	}
 	d.columns = slices.Concat(prog.inputs, prog.outs)
 	d.prog = prog
 	return nil

@@ -209,7 +209,7 @@ func (f *Fold) prepare(s device.Stream, cols []Vec, n int) error {
 	if groups == 0 || groups > foldGroups || f.words(groups, f.shape.plain) > foldWords {
 		return ErrNotFolded
 	}
-	c := maker.Made(f.codeKey(), n, func() *device.Code {
+	c := maker.Made(f.codeKey(), n, nil, func() *device.Code {
 		text, ok := f.text(f.shape, f.sizes)
 		if !ok {
 			return nil

@@ -55,7 +55,7 @@ func uploadColumns(s device.Stream, columns []keyColumn) (*device.Buffer, error)
 	for i, c := range columns {
 		out[i] = tableColumn{Src: c.Src, Dst: c.Dst, Form: uint32(c.Phys), Width: uint32(c.Phys.Width())}
 	}
-	b, err := device.Scratch(s, len(out) * int(unsafe.Sizeof(out[0])))
+	b, err := device.Scratch(s, len(out)*int(unsafe.Sizeof(out[0])))
 	if err != nil {
 		return nil, err
 	}

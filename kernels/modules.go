@@ -90,8 +90,7 @@ var ptxEval string
 var (
 	moduleEval = &device.Module{Name: "eval", PTX: ptxEval}
 
-	codeEval      = &device.Code{Module: moduleEval, Entry: "eval", Block: 128, Items: 256}       // evalLaunch
-	codeEvalPlain = &device.Code{Module: moduleEval, Entry: "eval_plain", Block: 128, Items: 512} // evalLaunch
+	codeEval = &device.Code{Module: moduleEval, Entry: "eval", Block: 128, Items: 256} // evalLaunch
 )
 
 //go:embed flags.ptx

@@ -39,7 +39,7 @@ var ProbeFail = &device.Kernel[ProbeArgs]{Name: "probe_fail", Code: codeProbeFai
 // run this program's kernels, or runs them wrongly, from one that can.
 func Probe(s device.Stream) error {
 	const n = 1025
-	b, err := device.Scratch(s, 8 * n)
+	b, err := device.Scratch(s, 8*n)
 	if err != nil {
 		return err
 	}

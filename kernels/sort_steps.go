@@ -26,7 +26,7 @@ var (
 // each sort is stable. Scratch holds the words and row numbers, twice.
 func sortDevice(s device.Stream, cols []SortColumn, n int, rows, scratch device.Ptr) error {
 	radix := WholeKey(8, 4)
-	b, err := device.Scratch(s, radix.Bytes(n) + 8)
+	b, err := device.Scratch(s, radix.Bytes(n)+8)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ var (
 func (x WindowIndex) indexDevice(s device.Stream, n int) error {
 	counts := align(8*n + 8)
 	parts := align(WindowIndexBytes(n))
-	b, err := device.Scratch(s, counts + parts + ScanBytes(n))
+	b, err := device.Scratch(s, counts+parts+ScanBytes(n))
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func windowKernel(c *device.Code) *device.Kernel[windowAggLaunch] {
 func windowRunSteps(s device.Stream, a *windowAggArgs, n int) error {
 	c := a.Agg.windowCodes()
 	tiles := c[0].Grid(n, 0)
-	b, err := device.Scratch(s, tiles * (a.Agg.Bytes() + 8))
+	b, err := device.Scratch(s, tiles*(a.Agg.Bytes()+8))
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func windowNumberSteps(s device.Stream, a *windowListArgs, n int) error {
 
 func windowListSteps(s device.Stream, a *windowListArgs, n int) error {
 	places := align(8*n + 8)
-	b, err := device.Scratch(s, places + ScanBytes(n))
+	b, err := device.Scratch(s, places+ScanBytes(n))
 	if err != nil {
 		return err
 	}

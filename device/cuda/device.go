@@ -19,7 +19,8 @@ type Options struct {
 	Streams     int    // workers of a query
 	BatchRows   int    // rows of a batch
 	// MadeItems is from how many items of a launch code is made for it, which
-	// takes the driver some 10 ms; 0: a quarter of a million.
+	// takes the driver some 10 ms. 0: a quarter of a million, and fewer where what
+	// would run instead has not been compiled, which takes it seconds.
 	MadeItems int
 	// Apart takes every buffer from the driver and gives it back at once, which
 	// is slow, for tools that see accesses outside of what the driver gave:
@@ -29,20 +30,20 @@ type Options struct {
 
 // Device is one GPU.
 type Device struct {
-	drv     *driver
-	info    Info
-	ordinal int32
-	ctx     uintptr
-	traits  device.Traits
-	sms     int // multiprocessors
-	shared  int // most bytes of shared memory a block, when asked for
-	pool    *pool
-	spare   *pool         // see Spare
-	reused  atomic.Uint64 // see pool
-	stage   *staging
-	code    modules
-	// madeItems is Options.MadeItems.
-	madeItems int
+	drv       *driver
+	info      Info
+	ordinal   int32
+	ctx       uintptr
+	traits    device.Traits
+	sms       int // multiprocessors
+	shared    int // most bytes of shared memory a block, when asked for
+	pool      *pool
+	spare     *pool         // see Spare
+	reused    atomic.Uint64 // see pool
+	stage     *staging
+	code      modules
+	madeItems int  // see Options.MadeItems
+	madeSoon  bool // it was 0
 	pins      pins
 	marks     events
 
@@ -83,9 +84,9 @@ func open(o Options, fault func(fn) result) (*Device, error) {
 	d.pool.grow, d.pool.shrink = d.growPool, d.shrinkPool
 	d.spare = newSpare(d)
 	d.stage = newStaging(d)
-	d.code.loaded, d.code.made = map[*device.Module]*module{}, map[string]*device.Code{}
+	d.code.loaded, d.code.made = map[entry]*module{}, map[string]*device.Code{}
 	if d.madeItems = o.MadeItems; d.madeItems <= 0 {
-		d.madeItems = 1 << 18
+		d.madeItems, d.madeSoon = 1<<18, true
 	}
 	if r := drv.ask(fnPrimaryCtxRetain, uintptr(unsafe.Pointer(&d.ctx)), uintptr(d.ordinal)); r != success {
 		return nil, d.failed(fnPrimaryCtxRetain, r)

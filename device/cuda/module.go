@@ -11,12 +11,13 @@ import (
 	"github.com/gpusql/gpusql/device"
 )
 
-// modules are what was loaded, at the first launch of one of their entries. The
-// driver compiles PTX then, some 100 ms, and keeps the outcome on disk: the
+// modules are what was loaded: of each entry, at its first launch, the part of its
+// module that it needs. The driver compiles PTX then, some 100 ms for most and two
+// seconds for the interpreter of expressions, and keeps the outcome on disk: the
 // next process that loads the same text on the same driver waits 0.1 ms.
 type modules struct {
 	mu     sync.Mutex
-	loaded map[*device.Module]*module
+	loaded map[entry]*module
 
 	making sync.Mutex
 	made   map[string]*device.Code // by key; nil: nobody could make it
@@ -26,12 +27,12 @@ type modules struct {
 const madeMost = 4096
 
 // Made is code of expressions; see device.Maker.
-func (d *Device) Made(key string, items int, make func() *device.Code) *device.Code {
+func (d *Device) Made(key string, items int, instead *device.Code, make func() *device.Code) *device.Code {
 	m := &d.code
 	m.making.Lock()
 	defer m.making.Unlock()
 	c, ok := m.made[key]
-	if ok || items < d.madeItems || len(m.made) >= madeMost {
+	if ok || items < d.madeItems && !(d.madeSoon && m.lacks(instead)) || len(m.made) >= madeMost {
 		return c
 	}
 	c = make()
@@ -39,43 +40,60 @@ func (d *Device) Made(key string, items int, make func() *device.Code) *device.C
 	return c
 }
 
+// lacks reports code that has not been loaded.
+func (m *modules) lacks(c *device.Code) bool {
+	if c == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.loaded[entry{c.Module, c.Entry}] == nil
+}
+
+// entry names an entry of a module.
+type entry struct {
+	module *device.Module
+	name   string
+}
+
 type module struct {
 	handle uintptr
 	took   time.Duration
 }
 
-// Load says how long the driver took for a module.
+// Load says how long the driver took for an entry.
 type Load struct {
-	Module string
-	Took   time.Duration
+	Module, Entry string
+	Took          time.Duration
 }
 
-// Loads are the modules loaded so far.
+// Loads are the entries loaded so far.
 func (d *Device) Loads() []Load {
 	d.code.mu.Lock()
 	defer d.code.mu.Unlock()
 	var all []Load
-	for m, l := range d.code.loaded {
-		all = append(all, Load{m.Name, l.took})
+	for e, l := range d.code.loaded {
+		all = append(all, Load{e.module.Name, e.name, l.took})
 	}
 	return all
 }
 
-// function is an entry's handle; its module is loaded when it has not been. The
-// context is entered.
+// function is an entry's handle; it is loaded when it has not been. The context
+// is entered.
 func (d *Device) function(c *device.Code) (uintptr, error) {
 	d.code.mu.Lock()
 	defer d.code.mu.Unlock()
-	m := d.code.loaded[c.Module]
+	key := entry{c.Module, c.Entry}
+	m := d.code.loaded[key]
 	if m == nil {
 		start := time.Now()
 		m = &module{}
 		var err error
-		if m.handle, err = d.load(c.Module); err != nil {
+		if m.handle, err = d.load(c.Module.Name, cut(c.Module.PTX, c.Entry)); err != nil {
 			return 0, err
 		}
 		m.took = time.Since(start)
-		d.code.loaded[c.Module] = m
+		d.code.loaded[key] = m
 	}
 	name := append([]byte(c.Entry), 0)
 	var f uintptr
@@ -104,8 +122,8 @@ const (
 )
 
 // load gives PTX to the driver. What its compiler says stands in the error.
-func (d *Device) load(m *device.Module) (uintptr, error) {
-	ptx := append([]byte(m.PTX), 0)
+func (d *Device) load(name, text string) (uintptr, error) {
+	ptx := append([]byte(text), 0)
 	log := make([]byte, 4096)
 	var pin runtime.Pinner // the driver finds the log through values, which Go does not see
 	pin.Pin(&log[0])
@@ -118,7 +136,7 @@ func (d *Device) load(m *device.Module) (uintptr, error) {
 	if r == success {
 		return h, nil
 	}
-	err := fmt.Errorf("module %s does not load: %w", m.Name, d.failed(fnModuleLoadDataEx, r))
+	err := fmt.Errorf("module %s does not load: %w", name, d.failed(fnModuleLoadDataEx, r))
 	if said, _, _ := bytes.Cut(log, []byte{0}); len(said) > 0 {
 		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(said))
 	}

@@ -20,7 +20,7 @@ func Each(t *testing.T, f func(t *testing.T, d device.Device)) {
 // EachGPU is Each for what has code for GPUs alone.
 func EachGPU(t *testing.T, f func(t *testing.T, d device.Device)) {
 	t.Helper()
-	t.Run("simt", func(t *testing.T) { f(t, SIMT(t, cuda.Options{Apart: true})) })
+	t.Run("simt", func(t *testing.T) { f(t, SIMT(t, cuda.Options{Apart: true, MadeItems: 1 << 18})) })
 	t.Run("cuda", func(t *testing.T) { f(t, CUDA(t, cuda.Options{})) })
 }
 
