@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
-	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/storage/arrow"
 	"github.com/gpusql/gpusql/storage/mirror"
 )
@@ -14,7 +13,6 @@ import (
 type copies struct {
 	run  *mirror.Run
 	pins map[int]*mirror.Pin // by table column
-	bits []uint64
 }
 
 // column is a column of a run in the device's memory.
@@ -35,16 +33,11 @@ func (c *copies) column(w *worker, r *mirror.Run, id int, name mirror.Name) (arr
 
 // visible says which rows of a run a snapshot sees, as Segment.Visible does.
 func (c *copies) visible(s device.Stream, r *mirror.Run, p arrow.Snap, lo, hi int, out device.Ptr) (int, error) {
-	n := hi - lo
-	words := kernels.BitmapBytes(n) / 8
-	if len(c.bits) < words {
-		c.bits = make([]uint64, words)
-	}
-	seen := r.Visible(p, lo, hi, c.bits[:words])
-	if seen == 0 || seen == n {
+	seen, words := r.Visible(p, lo, hi)
+	if words == nil {
 		return seen, nil
 	}
-	return seen, s.Upload(out, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(c.bits))), 8*words))
+	return seen, s.Upload(out, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words)))
 }
 
 // unpin gives up the columns, unless they are of run r.

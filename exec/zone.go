@@ -98,19 +98,18 @@ func value(e planner.Expr, params []sqltype.Datum) (sqltype.Datum, bool) {
 // refutes reports that no value between lo and hi passes the test.
 func (t *zoneTest) refutes(lo, hi sqltype.Datum) bool {
 	for _, v := range t.values {
-		below, above := sqltype.Compare(v, lo), sqltype.Compare(v, hi)
 		var may bool
 		switch t.op {
 		case planner.Eq:
-			may = below >= 0 && above <= 0
+			may = sqltype.Compare(v, lo) >= 0 && sqltype.Compare(v, hi) <= 0
 		case planner.Lt:
-			may = below > 0
+			may = sqltype.Compare(v, lo) > 0
 		case planner.Le:
-			may = below >= 0
+			may = sqltype.Compare(v, lo) >= 0
 		case planner.Gt:
-			may = above < 0
+			may = sqltype.Compare(v, hi) < 0
 		case planner.Ge:
-			may = above <= 0
+			may = sqltype.Compare(v, hi) <= 0
 		default:
 			may = true
 		}
@@ -123,8 +122,11 @@ func (t *zoneTest) refutes(lo, hi sqltype.Datum) bool {
 
 // skipped reports a segment no row of which passes the tests.
 func skipped(tests []zoneTest, g *arrow.Segment) bool {
+	var s arrow.ColumnStats
 	for i := range tests {
-		s := g.Bounds(tests[i].column)
+		if i == 0 || tests[i].column != tests[i-1].column {
+			s = g.Bounds(tests[i].column)
+		}
 		if s.Min.Null { // no value is known: all are NULL, or it is empty
 			if s.Nulls >= g.Rows() {
 				return true

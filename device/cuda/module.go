@@ -57,8 +57,10 @@ type entry struct {
 }
 
 type module struct {
-	handle uintptr
-	took   time.Duration
+	handle   uintptr
+	function uintptr
+	shared   int // bytes of shared memory that the function may have
+	took     time.Duration
 }
 
 // Load says how long the driver took for an entry.
@@ -86,31 +88,42 @@ func (d *Device) function(c *device.Code) (uintptr, error) {
 	key := entry{c.Module, c.Entry}
 	m := d.code.loaded[key]
 	if m == nil {
-		start := time.Now()
-		m = &module{}
 		var err error
-		if m.handle, err = d.load(c.Module.Name, cut(c.Module.PTX, c.Entry)); err != nil {
+		if m, err = d.compile(c); err != nil {
 			return 0, err
 		}
-		m.took = time.Since(start)
 		d.code.loaded[key] = m
-	}
-	name := append([]byte(c.Entry), 0)
-	var f uintptr
-	r := d.drv.ask(fnModuleGetFunction, uintptr(unsafe.Pointer(&f)), m.handle, uintptr(unsafe.Pointer(&name[0])))
-	if r != success {
-		return 0, fmt.Errorf("module %s, entry %s: %w", c.Module.Name, c.Entry, d.failed(fnModuleGetFunction, r))
 	}
 	if c.Shared > d.shared {
 		return 0, fmt.Errorf("module %s, entry %s: %d bytes of shared memory a block are more than the %d that %s has",
 			c.Module.Name, c.Entry, c.Shared, d.shared, d.info.Name)
 	}
-	if c.Shared > sharedUnasked {
-		if r := d.drv.call(fnFuncSetAttribute, f, attrFuncShared, uintptr(c.Shared)); r != success {
+	if c.Shared > m.shared {
+		if r := d.drv.call(fnFuncSetAttribute, m.function, attrFuncShared, uintptr(c.Shared)); r != success {
 			return 0, d.failed(fnFuncSetAttribute, r)
 		}
+		m.shared = c.Shared
 	}
-	return f, nil
+	return m.function, nil
+}
+
+// compile loads an entry.
+func (d *Device) compile(c *device.Code) (*module, error) {
+	start := time.Now()
+	h, err := d.load(c.Module.Name, cut(c.Module.PTX, c.Entry))
+	if err != nil {
+		return nil, err
+	}
+	m := &module{handle: h, shared: sharedUnasked}
+	name := append([]byte(c.Entry), 0)
+	r := d.drv.ask(fnModuleGetFunction, uintptr(unsafe.Pointer(&m.function)), h, uintptr(unsafe.Pointer(&name[0])))
+	if r != success {
+		err = fmt.Errorf("module %s, entry %s: %w", c.Module.Name, c.Entry, d.failed(fnModuleGetFunction, r))
+		d.drv.call(fnModuleUnload, h)
+		return nil, err
+	}
+	m.took = time.Since(start)
+	return m, nil
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
 
@@ -73,34 +74,37 @@ func (b *runs) block(lo, hi, level int) {
 }
 
 // Visible says which of the rows lo to hi the snapshot sees, and how many they
-// are: bit i of the words is row lo+i. When that is all, the words are left
-// alone.
-func (r *Run) Visible(p arrow.Snap, lo, hi int, words []uint64) int {
-	seen, written := 0, false
+// are: bit i of the words is row lo+i. When that is all, or none, there are no
+// words.
+func (r *Run) Visible(p arrow.Snap, lo, hi int) (seen int, words []uint64) {
 	var part []uint64
 	for i, g := range r.Segments {
 		from, to := max(lo, r.Starts[i]), min(hi, r.Starts[i+1])
 		if from >= to {
 			continue
 		}
-		n := to - from
-		if need := (n + 63) / 64; len(part) < need {
-			part = make([]uint64, need)
+		n, k := to-from, to-from
+		if !g.SeenWhole(&p) {
+			if need := (n + 63) / 64; len(part) < need {
+				part = make([]uint64, need)
+			}
+			k = g.VisibleBits(p, from-r.Starts[i], to-r.Starts[i], part)
 		}
-		k := g.VisibleBits(p, from-r.Starts[i], to-r.Starts[i], part)
-		seen += k
-		if k < n && !written {
-			written = true
-			clear(words)
+		if k < n && words == nil {
+			words = make([]uint64, kernels.BitmapBytes(hi-lo)/8)
 			arrow.PutBits(words, 0, nil, from-lo)
 		}
+		seen += k
 		switch {
-		case !written || k == 0:
+		case words == nil || k == 0:
 		case k == n:
 			arrow.PutBits(words, from-lo, nil, n)
 		default:
 			arrow.PutBits(words, from-lo, part, n)
 		}
 	}
-	return seen
+	if seen == 0 {
+		words = nil
+	}
+	return seen, words
 }
