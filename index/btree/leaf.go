@@ -1,22 +1,22 @@
 package btree
 
-import "unsafe"
-
 // changeLeaves finds the places of items in leaves, for groups lo to hi, and
 // changes those leaves in place that can be. What it did undoLeaves takes back.
 func (t *tree[W]) changeLeaves(w *work, lo, hi int) {
 	groups := w.groups[t.root.height-1]
+	var lines ahead
 	for ; lo < hi; lo += lanes {
 		some := groups[lo:min(hi, lo+lanes)]
 		if !t.layout.format.Long { // or it is done: tails had to be copied before
-			t.inLeaves(w, some)
+			t.inLeaves(w, some, &lines)
 		}
 		for i := range some {
 			if g := &some[i]; g.writes > 0 && t.fitsLeaf(w, g) {
 				g.mode = inPlace
+				t.moves(w, g, &lines)
 			}
 		}
-		t.touchRows(w, some)
+		lines.touch()
 		for i := range some {
 			if some[i].mode == inPlace {
 				t.changeLeaf(w, &some[i])
@@ -25,32 +25,25 @@ func (t *tree[W]) changeLeaves(w *work, lo, hi int) {
 	}
 }
 
-// touchRows reads what changes in place will move and that was not read yet, so
-// that the cache misses of several leaves overlap.
-//
-//go:noinline
-func (t *tree[W]) touchRows(w *work, some []group) (sum uint64) {
+// moves notes what changing a leaf in place will move and was not read yet: as much
+// as its first item will.
+func (t *tree[W]) moves(w *work, g *group, lines *ahead) {
 	l := t.layout
 	o := &l.at[1]
-	for i := range some {
-		g := &some[i]
-		if g.mode != inPlace {
-			continue
-		}
-		n, a := nodeAt(w.pages, g.page), w.places[g.lo]
-		counts := *n.counts()
-		if a.there() {
-			sum += *(*uint64)(unsafe.Add(n.p, o.rows+8*slotOf(counts, a.place())))
-			continue
-		}
-		line, at := l.placeFor(counts, a.place())
-		to := l.nearest(counts, line, at)
-		for line, to = min(line, to), max(line, to); line <= to; line++ {
-			sum += *(*uint64)(unsafe.Add(n.p, o.rows+8*perLine*line))
-			sum += *(*uint64)(unsafe.Add(n.p, o.keys+l.size*perLine*line))
+	n, a := nodeAt(w.pages, g.page), w.places[g.lo]
+	counts := *n.counts()
+	if a.there() {
+		lines.add(n, o.rows+8*slotOf(counts, a.place()))
+		return
+	}
+	line, at := l.placeFor(counts, a.place())
+	to := l.nearest(counts, line, at)
+	for lo, hi := min(line, to), max(line, to); lo <= hi; lo++ {
+		lines.add(n, o.rows+8*perLine*lo)
+		if lo != line || at == 0 {
+			lines.add(n, o.keys+l.size*perLine*lo)
 		}
 	}
-	return sum
 }
 
 // changeLeaf applies a group to its leaf, the last item first: places of the

@@ -50,10 +50,14 @@ func (t *tree[W]) locate(w *work) {
 // children splits groups of inner nodes among their children.
 func (t *tree[W]) children(w *work, from, out []group) []group {
 	var n [lanes]node
+	var lines ahead
 	for lo := 0; lo < len(from); lo += lanes {
 		some := from[lo:min(len(from), lo+lanes)]
 		w.nodes(some, &n)
-		t.touchItems(w, some, &n)
+		for i := range some {
+			t.needs(w, &some[i], n[i], &lines)
+		}
+		lines.touch()
 		for i := range some {
 			out = t.split(w, lo+i, &some[i], n[i], out)
 		}
@@ -61,24 +65,17 @@ func (t *tree[W]) children(w *work, from, out []group) []group {
 	return out
 }
 
-// touchItems reads what the items of groups need of their inner nodes: lines of
-// words and of children.
-//
-//go:noinline
-func (t *tree[W]) touchItems(w *work, some []group, n *[lanes]node) (sum uint64) {
+// needs notes what the items of a group need of their inner node: lines of words
+// and of children.
+func (t *tree[W]) needs(w *work, g *group, n node, lines *ahead) {
 	l := t.layout
-	kids := l.at[0].kids
-	for i := range some {
-		x := n[i&(lanes-1)]
-		for last, j := -1, some[i].lo; j < some[i].hi; j++ {
-			if line := lineOf(x, W(w.items[j].word)); line != last {
-				last = line
-				sum += *(*uint64)(unsafe.Add(x.p, lineBytes*(1+line)))
-				sum += uint64(*(*uint32)(unsafe.Add(x.p, kids+4*l.per*line)))
-			}
+	for last, i := -1, g.lo; i < g.hi; i++ {
+		if line := lineOf(n, W(w.items[i].word)); line != last {
+			last = line
+			lines.add(n, lineBytes*(1+line))
+			lines.add(n, l.at[0].kids+4*l.per*line)
 		}
 	}
-	return sum
 }
 
 // split appends the groups of the children of node n.
@@ -121,6 +118,33 @@ func (t *tree[W]) below(w *work, n node, c int, i int32) bool {
 // the processor has the cache misses of all of them under way.
 const lanes = 16
 
+// ahead is a list of lines that will be needed. Which they are is found out before
+// they are read, and not on the way: what is between two misses in the program is
+// between them in the processor, which looks some hundred instructions ahead.
+type ahead struct {
+	at [4 * lanes]unsafe.Pointer
+	n  int
+}
+
+// add notes the line with a byte of a node; when there are too many, that is all.
+func (a *ahead) add(n node, offset int) {
+	if a.n < len(a.at) {
+		a.at[a.n] = unsafe.Add(n.p, offset&^3)
+		a.n++
+	}
+}
+
+// touch reads all of them.
+//
+//go:noinline
+func (a *ahead) touch() (sum uint32) {
+	for _, p := range a.at[:a.n] {
+		sum += *(*uint32)(p)
+	}
+	a.n = 0
+	return sum
+}
+
 // nodes are those of up to lanes groups, with line 0 of each read.
 func (w *work) nodes(some []group, n *[lanes]node) {
 	for i := range some {
@@ -162,33 +186,43 @@ func touchWords(l *layout, n []node, line *[lanes]int) (sum uint64) {
 
 // inLeaves finds the places of items in up to lanes leaves, and what those will
 // have.
-func (t *tree[W]) inLeaves(w *work, some []group) {
+func (t *tree[W]) inLeaves(w *work, some []group, lines *ahead) {
+	l := t.layout
 	var n [lanes]node
-	var line [lanes]int
+	var line, inside [lanes]int
 	for i := range some {
 		n[i] = nodeAt(w.pages, some[i].page)
 	}
-	touchLeaves(t.layout, n[:len(some)])
+	touchLeaves(l, n[:len(some)])
 	for i := range some {
-		line[i] = leafLine(t.layout, n[i], W(w.items[some[i].lo].word))
+		line[i] = leafLine(l, n[i], W(w.items[some[i].lo].word))
 	}
-	touchWords(t.layout, n[:len(some)], &line)
+	touchWords(l, n[:len(some)], &line)
 	for i := range some {
-		t.inLeaf(w, &some[i], n[i], line[i])
+		word := w.items[some[i].lo].word
+		inside[i] = inLeafLine(l, n[i], line[i], W(word))
+		if wordFrom[W](l, n[i], line[i], inside[i]) == word { // whose row is to be compared
+			slot := slotOf(*n[i].counts(), before(*n[i].counts(), line[i])+inside[i])
+			lines.add(n[i], l.at[1].rows+8*min(slot, l.leaf.cap-1))
+		}
+	}
+	lines.touch()
+	for i := range some {
+		t.inLeaf(w, &some[i], n[i], line[i], inside[i])
 	}
 }
 
 // inLeaf finds the places of a group's items in its leaf, given the line where
-// the first one belongs.
-func (t *tree[W]) inLeaf(w *work, g *group, n node, line int) {
+// the first one belongs, and where in it.
+func (t *tree[W]) inLeaf(w *work, g *group, n node, line, inside int) {
 	l, count, counts := t.layout, n.len(), *n.counts()
 	g.had, g.count = int32(count), int32(count)
 	for i := g.lo; i < g.hi; i++ {
 		x := w.items[i]
 		if i > g.lo {
 			line = leafLine(l, n, W(x.word))
+			inside = inLeafLine(l, n, line, W(x.word))
 		}
-		inside := inLeafLine(l, n, line, W(x.word))
 		first := before(counts, line) + inside
 		a := at(first << 1)
 		if first < count && wordFrom[W](l, n, line, inside) == x.word {

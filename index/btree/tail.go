@@ -182,8 +182,9 @@ func (t *tree[W]) takeTails(s device.Stream, w *work) error {
 	}
 	w.tails = append(w.tails, make([]device.Ptr, len(w.items))...)
 	groups := w.groups[t.root.height-1]
+	var lines ahead
 	for lo := 0; lo < len(groups); lo += lanes {
-		t.inLeaves(w, groups[lo:min(len(groups), lo+lanes)])
+		t.inLeaves(w, groups[lo:min(len(groups), lo+lanes)], &lines)
 	}
 	for g := range groups {
 		n := nodeAt(w.pages, groups[g].page)
