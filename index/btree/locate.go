@@ -116,7 +116,7 @@ func (t *tree[W]) below(w *work, n node, c int, i int32) bool {
 // lanes is how many nodes are searched at once, a line in all of them after the
 // other: functions that touch read these lines first, in loops so short that
 // the processor has the cache misses of all of them under way.
-const lanes = 16
+const lanes = 32
 
 // ahead is a list of lines that will be needed. Which they are is found out before
 // they are read, and not on the way: what is between two misses in the program is
