@@ -25,7 +25,7 @@ import (
 type Groups struct {
 	mem    device.Allocator
 	layout KeyLayout
-	zero   bool
+	zero   collisions
 	heap   *Heap
 
 	n      int
@@ -42,10 +42,10 @@ type Groups struct {
 	text   int64 // the most bytes that a batch had for the heap
 }
 
-// NewGroups makes an empty table for keys of this layout. hashZero makes all
-// keys collide.
+// NewGroups makes an empty table for keys of this layout. hashZero makes its
+// first keys collide, see collisions.
 func NewGroups(m device.Allocator, l KeyLayout, hashZero bool) *Groups {
-	g := &Groups{mem: m, layout: l, zero: hashZero, heap: NewHeap(m), data: make([]Array, len(l.Phys)), valid: make([]Array, len(l.Phys))}
+	g := &Groups{mem: m, layout: l, zero: collisions{hashZero, hashZero}, heap: NewHeap(m), data: make([]Array, len(l.Phys)), valid: make([]Array, len(l.Phys))}
 	g.direct.off = hashZero || len(l.Phys) != 1 || directFind[l.Phys[0]] == nil
 	return g
 }
@@ -154,7 +154,7 @@ func (g *Groups) findHashed(s device.Stream, keys []Vec, n int, ids device.Ptr) 
 	default:
 		panic(fmt.Sprintf("kernels: key form %d", g.layout.Form))
 	}
-	if err := g.layout.Hash(s, keys, a.Keys, n, a.Hashes, g.zero); err != nil {
+	if err := g.layout.Hash(s, keys, a.Keys, n, a.Hashes, g.zero.now); err != nil {
 		return err
 	}
 	if err := device.Launch(s, k, n, a); err != nil {
@@ -257,7 +257,11 @@ func (g *Groups) reserve(s device.Stream, n int) error {
 	if g.slots != nil && uint64(need)*2 <= g.mask+1 {
 		return nil
 	}
-	return g.rehash(s, 1<<bits.Len(uint(need*2)))
+	slots := 1 << bits.Len(uint(need*2))
+	if g.zero.end(g.n) {
+		return g.disperse(s, need, slots)
+	}
+	return g.rehash(s, slots)
 }
 
 // Grows is about how many bytes Find of n keys would allocate at most.
@@ -321,13 +325,16 @@ func (g *Groups) rehash(s device.Stream, slots int) error {
 }
 
 // Hashes are the hashes of groups lo to hi; scratch has room for them, and is
-// used when the table does not keep any.
+// used when the table does not keep any, or has others by now than a smaller one.
 func (g *Groups) Hashes(s device.Stream, lo, hi int, scratch device.Ptr) (device.Ptr, error) {
+	if g.zero.first {
+		return scratch, HashZero(s, hi-lo, scratch)
+	}
 	if g.direct.off {
 		return g.hashes.Ptr() + device.Ptr(8*lo), nil
 	}
 	keys := g.packed.Ptr() + device.Ptr(lo*g.layout.Width())
-	return scratch, g.layout.Hash(s, nil, keys, hi-lo, scratch, g.zero)
+	return scratch, g.layout.Hash(s, nil, keys, hi-lo, scratch, false)
 }
 
 // Key writes column i of the keys of groups lo to hi to dst, which has a

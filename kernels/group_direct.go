@@ -132,7 +132,7 @@ func (g *Groups) leaveDirect(s device.Stream) error {
 	}
 	return Pieces(s, g.n, func(lo, hi int) error {
 		keys, hashes := g.packed.Ptr()+device.Ptr(lo*g.layout.Width()), g.hashes.Ptr()+device.Ptr(lo*8)
-		return g.layout.Hash(s, nil, keys, hi-lo, hashes, g.zero)
+		return g.layout.Hash(s, nil, keys, hi-lo, hashes, false)
 	})
 }
 

@@ -17,7 +17,7 @@ var pickKeys = &device.Kernel[pickKeyArgs]{Name: "pick_keys", Host: pickKeysHost
 // rows names by their distance from lo, or for 0 those from lo on. They are taken as they are
 // packed, with their hashes: unpacked keys would cost each of the workers that
 // merge a part as much as the keys of all parts. False, and nothing is found, where
-// keys are not packed or have no hashes.
+// keys are not packed or have no hashes, or not those of this table.
 func (g *Groups) FindGroups(s device.Stream, o *Groups, lo int, rows device.Ptr, n int, ids device.Ptr) (bool, error) {
 	if err := g.begin(s); err != nil {
 		return false, err
@@ -36,6 +36,9 @@ func (g *Groups) FindGroups(s device.Stream, o *Groups, lo int, rows device.Ptr,
 	}
 	if err := g.reserve(s, n); err != nil {
 		return false, err
+	}
+	if g.zero.now != o.zero.now {
+		return false, nil
 	}
 	keys, hashes := o.packed.Ptr()+device.Ptr(w*lo), o.hashes.Ptr()+device.Ptr(8*lo)
 	if rows != 0 {

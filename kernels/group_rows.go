@@ -278,7 +278,7 @@ func (g *Groups) findByRows(s device.Stream, keys []Vec, n int, ids device.Ptr) 
 		if err := g.layout.packRows(s, part, m, a.Rows); err != nil {
 			return err
 		}
-		if err := g.layout.Hash(s, part, 0, m, a.Hashes, g.zero); err != nil {
+		if err := g.layout.Hash(s, part, 0, m, a.Hashes, g.zero.now); err != nil {
 			return err
 		}
 		return device.Launch(s, findRows, m, a)

@@ -33,7 +33,8 @@ type JoinTable struct {
 	next   *device.Buffer // next row+1 with the same key
 }
 
-// NewJoinTable makes an empty table. hashZero makes all keys collide.
+// NewJoinTable makes an empty table. hashZero makes all keys collide, when they
+// are few enough: see collisions.
 func NewJoinTable(m device.Allocator, l KeyLayout, hashZero bool) *JoinTable {
 	return &JoinTable{mem: m, layout: l, zero: hashZero}
 }
@@ -87,6 +88,7 @@ func (t *JoinTable) Build(s device.Stream, keys []Vec, n int, match device.Ptr) 
 // begin makes room for n rows, and decides on the form; false: there are none.
 func (t *JoinTable) begin(s device.Stream, keys []Vec, n int, match device.Ptr) (bool, error) {
 	t.rows, t.keys = n, keys
+	t.zero = t.zero && n <= collidingKeys
 	if n == 0 {
 		return false, nil
 	}
