@@ -78,7 +78,7 @@ func (o *aggregate) build(ctx context.Context) error {
 				t.release()
 			}
 		}
-		st.spilt.release()
+		st.spilt.files.release()
 	})
 	width := o.w.q.width(o.n.Input)
 	if st.spec.inOrder {

@@ -20,8 +20,8 @@ import (
 //	a collect            keys | what is kept of a row
 type aggSpilt struct {
 	any   bool // set while workers fill, read afterwards
+	files spillFiles
 	mu    sync.Mutex
-	files []*spill.File
 	parts map[int]*[numParts]aggPart // by grouping set, until the input ends
 	queue []aggPart
 }
@@ -45,12 +45,6 @@ func (p *aggPart) rows() int64 {
 		n += rowsIn(runs)
 	}
 	return n
-}
-
-func (s *aggSpilt) release() {
-	for _, f := range s.files {
-		f.Close()
-	}
 }
 
 // aggOverflow writes a worker's tables to disk.
@@ -140,13 +134,12 @@ func (v *aggOverflow) set(i int) (*aggSetWriter, error) {
 	}
 	spec, st := v.o.state.spec, &v.o.state.spilt
 	if v.file == nil {
-		f, err := v.w.q.spillFile(v.o.n)
+		f, err := st.files.file(v.w, v.o.n)
 		if err != nil {
 			return nil, err
 		}
 		v.file = f
 		st.mu.Lock()
-		st.files = append(st.files, f)
 		st.any = true
 		st.mu.Unlock()
 	}

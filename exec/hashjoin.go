@@ -264,7 +264,7 @@ func (st *joinShared) release() {
 		f.Release()
 	}
 	if st.spilt != nil {
-		st.spilt.release()
+		st.spilt.files.release()
 	}
 }
 

@@ -20,8 +20,8 @@ type joinSpilt struct {
 	by    []int            // the build side's keys, as columns
 	cols  []planner.ColDef // of a store of the build side
 
+	files   spillFiles
 	mu      sync.Mutex
-	files   []*spill.File
 	build   [numParts][]*spill.Run
 	probe   [numParts][]*spill.Run
 	any     bool // there is a row of the build side on disk
@@ -51,12 +51,6 @@ func (s *joinSpilt) spilled() bool { return s != nil && s.any }
 // overflow implements spiller.
 func (s *joinSpilt) overflow(w *worker) overflow { return s.sides(w, 0) }
 
-func (s *joinSpilt) release() {
-	for _, f := range s.files {
-		f.Close()
-	}
-}
-
 // joinSides writes rows of both sides to parts of a level, for one worker.
 type joinSides struct {
 	s            *joinSpilt
@@ -80,15 +74,9 @@ func (v *joinSides) begin() error {
 	if v.file != nil {
 		return nil
 	}
-	f, err := v.w.q.spillFile(v.s.shape.n)
-	if err != nil {
-		return err
-	}
+	f, err := v.s.files.file(v.w, v.s.shape.n)
 	v.file, v.build.file, v.probe.file = f, f, f
-	v.s.mu.Lock()
-	v.s.files = append(v.s.files, f)
-	v.s.mu.Unlock()
-	return nil
+	return err
 }
 
 // begun implements overflow.

@@ -152,9 +152,37 @@ func (q *query) fewerRows(rows int) int {
 	return rows
 }
 
-// spillFile makes a temporary file for what a node's operators cannot keep.
-func (q *query) spillFile(n planner.Node) (*spill.File, error) {
-	return q.env.Spill.Area.Create(q.spilt(n))
+// spillFiles are the temporary files of what a node's operators cannot keep: one
+// a worker, who alone writes to it.
+type spillFiles struct {
+	mu sync.Mutex
+	of map[*worker]*spill.File
+}
+
+// file is the worker's file.
+func (f *spillFiles) file(w *worker, n planner.Node) (*spill.File, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if have := f.of[w]; have != nil {
+		return have, nil
+	}
+	made, err := w.q.env.Spill.Area.Create(w.q.spilt(n))
+	if err != nil {
+		return nil, err
+	}
+	if f.of == nil {
+		f.of = map[*worker]*spill.File{}
+	}
+	f.of[w] = made
+	return made, nil
+}
+
+// release gives all files back; nobody writes or reads any more.
+func (f *spillFiles) release() {
+	for _, file := range f.of {
+		file.Close()
+	}
+	f.of = nil
 }
 
 // spilt counts what a node puts on disk; nil when nobody asks.

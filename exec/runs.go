@@ -29,8 +29,8 @@ type sortRuns struct {
 	// perRow is the memory that the owner takes for a row besides, when all fit.
 	perRow int64
 
+	files spillFiles
 	mu    sync.Mutex
-	files []*spill.File
 	runs  []*spill.Run
 }
 
@@ -93,16 +93,10 @@ type runWriter struct {
 
 // begin makes the file.
 func (r *runWriter) begin() (err error) {
-	if r.file != nil {
-		return nil
+	if r.file == nil {
+		r.file, err = r.to.files.file(r.w, r.to.node)
 	}
-	if r.file, err = r.w.q.spillFile(r.to.node); err != nil {
-		return err
-	}
-	r.to.mu.Lock()
-	r.to.files = append(r.to.files, r.file)
-	r.to.mu.Unlock()
-	return nil
+	return err
 }
 
 // writer is for one run.
@@ -167,10 +161,8 @@ func (t *sortRuns) release() {
 	if t == nil {
 		return
 	}
-	for _, f := range t.files {
-		f.Close()
-	}
-	t.files, t.runs = nil, nil
+	t.files.release()
+	t.runs = nil
 }
 
 // spilled implements spiller.
@@ -193,7 +185,6 @@ func (t *sortRuns) merged(ctx context.Context, w *worker) (*runMerger, error) {
 
 // shorten merges neighbouring runs; the files that they are in are given back.
 func (t *sortRuns) shorten(ctx context.Context, w *worker) error {
-	old := t.files
 	next := &sortRuns{node: t.node, cols: t.cols, by: t.by}
 	to := &runWriter{w: w, to: next}
 	defer to.release()
@@ -201,14 +192,12 @@ func (t *sortRuns) shorten(ctx context.Context, w *worker) error {
 	for lo := 0; lo < len(t.runs) && err == nil; lo += fanIn {
 		err = to.merge(ctx, newRunMerger(w, t, t.runs[lo:min(lo+fanIn, len(t.runs))]))
 	}
-	t.files = append(t.files, next.files...)
 	if err != nil {
+		next.release()
 		return err
 	}
-	for _, f := range old {
-		f.Close()
-	}
-	t.files, t.runs = next.files, next.runs
+	t.files.release()
+	t.files.of, t.runs = next.files.of, next.runs
 	return nil
 }
 

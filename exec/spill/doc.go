@@ -28,7 +28,8 @@
 //
 // Files have a name for as long as it takes to open them: the system gives them
 // back when the process ends in whatever way. Where an open file cannot be
-// removed, the next process does it (see Space.sweep).
+// removed, the next process does it (see Space.sweep). A few are kept open and
+// empty for the next query, and some megabytes of mappings (see system).
 //
 // Invariants:
 //

@@ -3,6 +3,7 @@
 package spill
 
 import (
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -10,18 +11,13 @@ import (
 	"github.com/gpusql/gpusql/device"
 )
 
-// Map implements Handle. The disk's room is taken first: a page that has none
-// would be a signal, not an error.
-func (h handle) Map(n int) (device.Ptr, error) {
-	if err := allocate(h.File, n); err != nil {
-		return 0, err
-	}
-	p, err := unix.MmapPtr(int(h.Fd()), 0, nil, uintptr(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+// mapFile is the address of a file's first n bytes, which outlives the file's handle.
+func mapFile(f *os.File, n int) (device.Ptr, error) {
+	p, err := unix.MmapPtr(int(f.Fd()), 0, nil, uintptr(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	return device.Ptr(uintptr(p)), err
 }
 
-// Unmap implements FS.
-func (system) Unmap(p device.Ptr, n int) {
+func unmap(p device.Ptr, n int) {
 	if err := unix.MunmapPtr(*(*unsafe.Pointer)(unsafe.Pointer(&p)), uintptr(n)); err != nil {
 		panic("spill: munmap: " + err.Error())
 	}

@@ -1,17 +1,16 @@
 package spill
 
 import (
+	"os"
+
 	"golang.org/x/sys/windows"
 
 	"github.com/gpusql/gpusql/device"
 )
 
-// Map implements Handle.
-func (h handle) Map(n int) (device.Ptr, error) {
-	if err := allocate(h.File, n); err != nil {
-		return 0, err
-	}
-	m, err := windows.CreateFileMapping(windows.Handle(h.Fd()), nil, windows.PAGE_READWRITE, uint32(uint64(n)>>32), uint32(n), nil)
+// mapFile is the address of a file's first n bytes, which outlives the file's handle.
+func mapFile(f *os.File, n int) (device.Ptr, error) {
+	m, err := windows.CreateFileMapping(windows.Handle(f.Fd()), nil, windows.PAGE_READWRITE, uint32(uint64(n)>>32), uint32(n), nil)
 	if err != nil {
 		return 0, err
 	}
@@ -20,8 +19,7 @@ func (h handle) Map(n int) (device.Ptr, error) {
 	return device.Ptr(p), err
 }
 
-// Unmap implements FS.
-func (system) Unmap(p device.Ptr, _ int) {
+func unmap(p device.Ptr, _ int) {
 	if err := windows.UnmapViewOfFile(uintptr(p)); err != nil {
 		panic("spill: UnmapViewOfFile: " + err.Error())
 	}

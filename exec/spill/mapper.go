@@ -56,15 +56,10 @@ func (m *mapper) Alloc(n int) (*device.Buffer, error) {
 	return device.NewBuffer(p, n, f), nil
 }
 
-// open maps a file. It is closed at once: what is mapped stays.
+// open maps a file.
 func (m *mapper) open(n int) (*mapping, error) {
-	h, path, err := m.s.open()
-	if err != nil {
-		return nil, err
-	}
-	p, err := h.Map(n)
-	h.Close()           //nolint:errcheck // the mapping is what counts
-	m.s.fs.Remove(path) //nolint:errcheck // it may have no name
+	m.s.once.Do(m.s.sweep)
+	p, path, err := m.s.fs.Map(m.s.dir, prefix, n)
 	if err != nil {
 		return nil, &Error{"map", path, err}
 	}

@@ -3,9 +3,6 @@ package spill
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -44,21 +41,24 @@ type FS interface {
 	// Create makes a file of its own in a directory, whose name begins so, and
 	// takes the name away where the system allows that.
 	Create(dir, prefix string) (h Handle, path string, err error)
-	// Remove removes a file that may be there.
+	// Remove removes a file that may be there, one of Leftovers.
 	Remove(path string) error
 	// Leftovers are the files in a directory whose names begin so.
 	Leftovers(dir, prefix string) ([]string, error)
-	// Unmap gives up what Handle.Map gave.
+	// Map gives the address of a new file of n bytes, for which the disk has room
+	// from then on.
+	Map(dir, prefix string, n int) (p device.Ptr, path string, err error)
+	// Unmap gives up what Map gave.
 	Unmap(p device.Ptr, n int)
+	// Close comes after all files and mappings were given up.
+	Close()
 }
 
 // Handle is an open file.
 type Handle interface {
 	WriteAt(b []byte, at int64) (int, error)
 	ReadAt(b []byte, at int64) (int, error)
-	// Map makes the file n bytes long, for which the disk has room from then
-	// on, and gives their address, which outlives the handle.
-	Map(n int) (device.Ptr, error)
+	// Close gives the file up, and its name.
 	Close() error
 }
 
@@ -78,7 +78,7 @@ type Space struct {
 func NewSpace(dir string, limit int64, fs FS) *Space {
 	s := &Space{dir: dir, fs: fs}
 	if fs == nil {
-		s.fs = system{}
+		s.fs = &system{}
 	}
 	s.scope = device.NewScope(&mapper{s: s}, device.ScopeOptions{Name: "all queries", Limit: limit, Setting: Setting, Tier: Tier})
 	return s
@@ -110,7 +110,10 @@ func (s *Space) sweep() {
 }
 
 // Close ends the space; its areas are closed.
-func (s *Space) Close() { s.scope.Close() }
+func (s *Space) Close() {
+	s.scope.Close()
+	s.fs.Close()
+}
 
 // Area is what a query has on disk. It is an Allocator of memory that is mapped
 // from files: it costs no memory that the query is not given, for who has no
@@ -202,45 +205,7 @@ func (f *File) Close() {
 
 func (f *File) close() {
 	f.once.Do(func() {
-		f.h.Close()                    //nolint:errcheck // nobody wants its bytes
-		f.area.space.fs.Remove(f.path) //nolint:errcheck // it may have no name
-		f.area.Reserve(-f.size)        //nolint:errcheck // giving back does not fail
+		f.h.Close()             //nolint:errcheck // nobody wants its bytes
+		f.area.Reserve(-f.size) //nolint:errcheck // giving back does not fail
 	})
 }
-
-// system is the files of the operating system.
-type system struct{}
-
-// Create implements FS.
-func (system) Create(dir, prefix string) (Handle, string, error) {
-	f, err := os.CreateTemp(dir, prefix)
-	if errors.Is(err, os.ErrNotExist) {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, "", err
-		}
-		f, err = os.CreateTemp(dir, prefix)
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	os.Remove(f.Name()) //nolint:errcheck // not everywhere while it is open
-	return handle{f}, f.Name(), nil
-}
-
-// Remove implements FS.
-func (system) Remove(path string) error { return os.Remove(path) }
-
-// Leftovers implements FS.
-func (system) Leftovers(dir, prefix string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	var out []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), prefix) {
-			out = append(out, filepath.Join(dir, e.Name()))
-		}
-	}
-	return out, err
-}
-
-// handle is an open file of the system; see map_*.go.
-type handle struct{ *os.File }

@@ -87,6 +87,24 @@ func (f *FS) Remove(string) error { return nil }
 // Leftovers implements spill.FS.
 func (f *FS) Leftovers(string, string) ([]string, error) { return nil, nil }
 
+// Map implements spill.FS.
+func (f *FS) Map(_, prefix string, n int) (device.Ptr, string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.call(); err != nil {
+		return 0, prefix, err
+	}
+	b, err := f.memory.Alloc(n)
+	if err != nil {
+		return 0, prefix, err
+	}
+	f.mapped[b.Ptr()] = b
+	return b.Ptr(), prefix, nil
+}
+
+// Close implements spill.FS.
+func (f *FS) Close() {}
+
 // Unmap implements spill.FS.
 func (f *FS) Unmap(p device.Ptr, _ int) {
 	f.mu.Lock()
@@ -138,21 +156,6 @@ func (h *file) ReadAt(b []byte, at int64) (int, error) {
 		return n, io.EOF
 	}
 	return n, nil
-}
-
-// Map implements spill.Handle.
-func (h *file) Map(n int) (device.Ptr, error) {
-	h.fs.mu.Lock()
-	defer h.fs.mu.Unlock()
-	if err := h.fs.call(); err != nil {
-		return 0, err
-	}
-	b, err := h.fs.memory.Alloc(n)
-	if err != nil {
-		return 0, err
-	}
-	h.fs.mapped[b.Ptr()] = b
-	return b.Ptr(), nil
 }
 
 // Close implements spill.Handle.
