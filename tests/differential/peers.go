@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	_ "github.com/duckdb/duckdb-go/v2"
@@ -13,11 +12,9 @@ import (
 
 // peer is what gpusql is compared with.
 type peer struct {
-	driver, dsn string
-	setup       []string
-	dialect     *strings.Replacer
-	features    func(*metamorphic.Features)
-	oracles     []metamorphic.Oracle
+	open     func(seed uint64) metamorphic.Opener
+	features func(*metamorphic.Features)
+	oracles  []metamorphic.Oracle
 }
 
 // kinds of indexes are gpusql's own.
@@ -25,19 +22,19 @@ var kinds = []string{" USING btree", "", " USING lsm", "", " USING mvcc", ""}
 
 var peers = map[string]peer{
 	"duckdb": {
-		driver: "duckdb",
-		// Its / of integers gives DOUBLE otherwise; a thread is enough for tiny tables.
-		setup:    []string{"SET integer_division = true", "SET threads = 1"},
-		features: func(*metamorphic.Features) {},
-		dialect:  strings.NewReplacer(kinds...),
+		open: against(&metamorphic.Way{Name: "duckdb", Driver: "duckdb",
+			// Its / of integers gives DOUBLE otherwise; a thread is enough for tiny tables.
+			Setup:   []string{"SET integer_division = true", "SET threads = 1", "SET memory_limit = '1GB'"},
+			Dialect: strings.NewReplacer(kinds...)}),
+		features: func(f *metamorphic.Features) { f.Savepoints = false },
 		oracles:  []metamorphic.Oracle{metamorphic.Same, metamorphic.Same, metamorphic.Same, metamorphic.Changes},
 	},
 	"sqlite": {
-		driver: "sqlite", dsn: ":memory:",
-		// LIKE ignores case otherwise.
-		setup: []string{"PRAGMA case_sensitive_like = ON"},
-		dialect: strings.NewReplacer(append([]string{"AS VARCHAR)", "AS TEXT)", "AS BIGINT)", "AS INTEGER)", "AS DOUBLE)", "AS REAL)"},
-			kinds...)...),
+		open: against(&metamorphic.Way{Name: "sqlite", Driver: "sqlite", DSN: ":memory:",
+			// LIKE ignores case otherwise.
+			Setup: []string{"PRAGMA case_sensitive_like = ON"},
+			Dialect: strings.NewReplacer(append([]string{"AS VARCHAR)", "AS TEXT)", "AS BIGINT)", "AS INTEGER)", "AS DOUBLE)", "AS REAL)"},
+				kinds...)...)}),
 		features: func(f *metamorphic.Features) {
 			// Dates are text there and decimals floats; no ANY, ROLLUP, INTERSECT ALL.
 			f.Types = []metamorphic.Type{metamorphic.Int, metamorphic.Text, metamorphic.Bool, metamorphic.Real}
@@ -47,22 +44,13 @@ var peers = map[string]peer{
 		oracles: []metamorphic.Oracle{metamorphic.Same, metamorphic.Same, metamorphic.Same, metamorphic.Changes},
 	},
 	"self": {
-		driver:   "gpusql",
-		setup:    []string{"SET optimizer = off", "SET morsel = 3", "SET index = 'none'"},
+		open:     metamorphic.Ways,
 		features: func(*metamorphic.Features) {},
 		oracles: []metamorphic.Oracle{metamorphic.Same, metamorphic.Partition, metamorphic.Count, metamorphic.Named,
 			metamorphic.Fold, metamorphic.Changes},
 	},
 }
 
-func (p *peer) open(name string) metamorphic.Opener {
-	return func() (a, b metamorphic.Engine, err error) {
-		if a, err = metamorphic.Open("gpusql", "gpusql", "", nil, nil); err != nil {
-			return nil, nil, err
-		}
-		if b, err = metamorphic.Open(name, p.driver, p.dsn, p.setup, p.dialect); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
-		}
-		return a, b, nil
-	}
+func against(w *metamorphic.Way) func(uint64) metamorphic.Opener {
+	return func(uint64) metamorphic.Opener { return metamorphic.Pair(metamorphic.Default(), w) }
 }

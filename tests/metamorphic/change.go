@@ -24,7 +24,7 @@ func (g *Generator) history() []*Expr {
 	var out []*Expr
 	most := 10
 	if g.features.Small { // statements are cheap beside the databases that they begin with
-		most = 40
+		most = 20
 	}
 	for range 3 + g.r.IntN(most) {
 		t := pick(g, tables)

@@ -25,23 +25,24 @@ var typeNames = [numTypes]string{"BIGINT", "VARCHAR", "BOOLEAN", "DOUBLE", "DECI
 
 // Features are what the engines under comparison share.
 type Features struct {
-	Types     []Type
-	Rows      bool // row values, quantified comparisons
-	Full      bool // FULL and RIGHT joins
-	SetAll    bool // INTERSECT ALL and EXCEPT ALL, nested set operations
-	Rollup    bool // GROUPING SETS
-	Windows   bool
-	Recursive bool
-	Extended  bool // LATERAL, DISTINCT ON, QUALIFY, VALUES with names
-	Functions bool // those of PostgreSQL beyond the usual
-	Big       bool // some tables of thousands of rows
-	Small     bool // a few rows and shallow queries: many cases a second
+	Types      []Type
+	Rows       bool // row values, quantified comparisons
+	Full       bool // FULL and RIGHT joins
+	SetAll     bool // INTERSECT ALL and EXCEPT ALL, nested set operations
+	Rollup     bool // GROUPING SETS
+	Windows    bool
+	Recursive  bool
+	Extended   bool // LATERAL, DISTINCT ON, QUALIFY, VALUES with names
+	Functions  bool // those of PostgreSQL beyond the usual
+	Savepoints bool
+	Big        bool // some tables of thousands of rows
+	Small      bool // a few rows and shallow queries: many cases a second
 }
 
 // Everything is all that the generator knows.
 func Everything() Features {
 	return Features{Types: []Type{Int, Text, Bool, Real, Dec, Date}, Rows: true, Full: true, SetAll: true, Rollup: true,
-		Windows: true, Recursive: true, Extended: true, Functions: true, Big: true}
+		Windows: true, Recursive: true, Extended: true, Functions: true, Savepoints: true, Big: true}
 }
 
 // Column is a column of a generated table.

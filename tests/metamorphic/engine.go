@@ -17,16 +17,22 @@ type sqlEngine struct {
 	dialect *strings.Replacer
 }
 
-// Open opens an empty database of a driver. setup prepares the connection;
-// dialect rewrites every statement, nil: as they are.
-func Open(name, driver, dsn string, setup []string, dialect *strings.Replacer) (Engine, error) {
-	db, err := sql.Open(driver, dsn)
+// Way is a way to open an engine.
+type Way struct {
+	Name, Driver, DSN string
+	Setup             []string          // statements that prepare the connection
+	Dialect           *strings.Replacer // rewrites every statement; nil: as they are
+}
+
+// Open opens an empty database.
+func (w *Way) Open() (Engine, error) {
+	db, err := sql.Open(w.Driver, w.DSN)
 	if err != nil {
 		return nil, err
 	}
-	e := &sqlEngine{name: name, db: db, dialect: dialect}
+	e := &sqlEngine{name: w.Name, db: db, dialect: w.Dialect}
 	if e.conn, err = db.Conn(context.Background()); err == nil {
-		for _, s := range setup {
+		for _, s := range w.Setup {
 			if err = e.Run(s); err != nil {
 				break
 			}
@@ -34,9 +40,23 @@ func Open(name, driver, dsn string, setup []string, dialect *strings.Replacer) (
 	}
 	if err != nil {
 		db.Close() //nolint:errcheck // there is an error already
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", w.Name, err)
 	}
 	return e, nil
+}
+
+// Pair opens two engines.
+func Pair(left, right *Way) Opener {
+	return func() (a, b Engine, err error) {
+		if a, err = left.Open(); err != nil {
+			return nil, nil, err
+		}
+		if b, err = right.Open(); err != nil {
+			a.Close() //nolint:errcheck // there is an error already
+			return nil, nil, err
+		}
+		return a, b, nil
+	}
 }
 
 func (e *sqlEngine) Name() string { return e.name }

@@ -3,15 +3,16 @@ package metamorphic
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // Opener makes two fresh engines.
 type Opener func() (a, b Engine, err error)
 
 // Reduce makes a finding small: it drops what the disagreement does not need.
-// budget is how many smaller cases are tried.
+// budget is how many smaller cases are tried, for a minute at most.
 func Reduce(f *Finding, open Opener, budget int) *Finding {
-	r := &reducer{open: open, best: f, budget: budget}
+	r := &reducer{open: open, best: f, budget: budget, until: time.Now().Add(time.Minute)}
 	for r.round() {
 	}
 	return r.best
@@ -21,6 +22,7 @@ type reducer struct {
 	open   Opener
 	best   *Finding
 	budget int
+	until  time.Time
 }
 
 // kind is a finding's kind, and the beginning of its message.
@@ -34,7 +36,7 @@ func kind(f *Finding) string {
 
 // try keeps c if it fails as the best one does.
 func (r *reducer) try(c *Case) bool {
-	if r.budget <= 0 {
+	if r.budget <= 0 || time.Now().After(r.until) {
 		return false
 	}
 	r.budget--

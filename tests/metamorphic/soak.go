@@ -1,86 +1,155 @@
 package metamorphic
 
-import "math/rand/v2"
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 
-// Soak is a run of many cases.
+	"golang.org/x/sync/errgroup"
+)
+
+// Soak is a run of many cases. Each database has a seed of its own, whoever of
+// the workers takes it.
 type Soak struct {
-	Seed     uint64 // of the first database; the next is the next number
-	Cases    int    // in all
-	Each     int    // cases a database
+	Seed    uint64 // of the first database; the next is the next number
+	Cases   int    // about in all; 0: until the context ends
+	Each    int    // cases a database
+	Workers int    // that ask at a time; 0: one
+	// Setting is what the database of a seed is asked by.
+	Setting func(seed uint64) *Setting
+	// Found hears of each finding, made small, and of its seed; Progress of each
+	// finished database. They are not called at the same time.
+	Found    func(seed uint64, f *Finding)
+	Progress func(c Counts)
+
+	mu     sync.Mutex
+	counts Counts
+}
+
+// Setting is two engines, and what may be asked of them.
+type Setting struct {
 	Features Features
 	Oracles  []Oracle
 	Open     Opener
 	// MayRefuse is an engine that may refuse what the other answers.
 	MayRefuse string
-	// Found hears of each finding, made small; Progress of each finished database.
-	Found    func(*Finding)
-	Progress func(cases int)
-
-	// Outcomes counts the cases, Queries the generated texts that were asked.
-	Outcomes map[Outcome]int
-	Queries  int
-	// Refused are those that MayRefuse alone did not answer.
-	Refused int
 }
 
-// Run asks them all and says how many it asked.
-func (s *Soak) Run() (int, error) {
-	done := 0
-	s.Outcomes = map[Outcome]int{}
-	for seed := s.Seed; done < s.Cases; seed++ {
-		n, err := s.database(seed, min(s.Each, s.Cases-done))
-		if err != nil {
-			return done, err
-		}
-		done += n
-		s.Progress(done)
+// Counts is what was asked.
+type Counts struct {
+	Databases, Cases int
+	Queries          int // generated texts that were asked
+	Findings         int
+	Outcomes         map[Outcome]int
+	Refused          int            // by MayRefuse alone
+	Oracles          map[string]int // queries by oracle
+}
+
+func newCounts() Counts { return Counts{Outcomes: map[Outcome]int{}, Oracles: map[string]int{}} }
+
+func (c *Counts) add(o *Counts) {
+	c.Databases += o.Databases
+	c.Cases += o.Cases
+	c.Queries += o.Queries
+	c.Findings += o.Findings
+	c.Refused += o.Refused
+	for k, n := range o.Outcomes {
+		c.Outcomes[k] += n
 	}
-	return done, nil
+	for k, n := range o.Oracles {
+		c.Oracles[k] += n
+	}
 }
 
-// database asks n cases of one database.
-func (s *Soak) database(seed uint64, n int) (int, error) {
+// Run asks them all, or until ctx ends, and says what it asked.
+func (s *Soak) Run(ctx context.Context) (Counts, error) {
+	s.counts = newCounts()
+	var next atomic.Uint64
+	g, ctx := errgroup.WithContext(ctx)
+	for range max(s.Workers, 1) {
+		g.Go(func() error {
+			for ctx.Err() == nil {
+				n := next.Add(1) - 1
+				if s.Cases > 0 && n*uint64(s.Each) >= uint64(s.Cases) {
+					break
+				}
+				c, err := s.database(ctx, s.Seed+n)
+				if err != nil {
+					return err
+				}
+				s.mu.Lock()
+				s.counts.add(c)
+				s.Progress(s.counts)
+				s.mu.Unlock()
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	return s.counts, err
+}
+
+// database asks the cases of one database.
+func (s *Soak) database(ctx context.Context, seed uint64) (*Counts, error) {
+	set, counts := s.Setting(seed), newCounts()
+	counts.Databases = 1
 	r := rand.New(rand.NewPCG(seed, 0))
-	db := NewDatabase(r, s.Features)
-	a, b, err := s.Open()
+	db := NewDatabase(r, set.Features)
+	a, b, err := set.Open()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer a.Close()
 	defer b.Close()
-	for _, e := range []Engine{a, b} {
-		if err := db.Load(e); err != nil {
-			return 0, err
-		}
+	if f := db.refused(a, b); f != nil {
+		counts.Findings++
+		s.tell(seed, f)
+		return &counts, nil
 	}
-	g := NewGenerator(r, db, s.Features)
+	g := NewGenerator(r, db, set.Features)
+	n := s.Each
 	if db.Big {
 		n = min(n, 20)
 	}
 	for range n {
-		o := s.Oracles[r.IntN(len(s.Oracles))]
+		if ctx.Err() != nil {
+			break
+		}
+		o := set.Oracles[r.IntN(len(set.Oracles))]
 		c := o.New(g)
 		c.Oracle, c.DB = o, db
-		f, outcome, err := s.check(c, a, b)
+		f, outcome, err := set.check(c, a, b)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		s.Queries += c.Asked
+		counts.Cases++
+		counts.Queries += c.Asked
+		counts.Oracles[o.Name] += c.Asked
+		counts.Outcomes[outcome]++
 		switch {
-		case f != nil && f.Refused != nil && f.Refused.Name() == s.MayRefuse:
-			s.Refused++
-		case f != nil && f.cancelled:
-			s.Found(f) // to make it small takes as long as it, many times
-		case f != nil:
-			s.Found(Reduce(f, s.Open, 400))
+		case f == nil:
+		case f.Refused != nil && f.Refused.Name() == set.MayRefuse:
+			counts.Refused++
+		default:
+			counts.Findings++
+			if !f.cancelled { // to make it small takes as long as it, many times
+				f = Reduce(f, set.Open, 400)
+			}
+			s.tell(seed, f)
 		}
-		s.Outcomes[outcome]++
 	}
-	return n, nil
+	return &counts, nil
+}
+
+func (s *Soak) tell(seed uint64, f *Finding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Found(seed, f)
 }
 
 // check asks a case: one that changes the tables, of engines of its own.
-func (s *Soak) check(c *Case, a, b Engine) (*Finding, Outcome, error) {
+func (s *Setting) check(c *Case, a, b Engine) (*Finding, Outcome, error) {
 	if c.History == nil {
 		f, outcome := c.Check(a, b)
 		return f, outcome, nil
@@ -91,11 +160,20 @@ func (s *Soak) check(c *Case, a, b Engine) (*Finding, Outcome, error) {
 	}
 	defer a.Close()
 	defer b.Close()
-	for _, e := range []Engine{a, b} {
-		if err := c.DB.Load(e); err != nil {
-			return nil, Agreed, err
-		}
+	if f := c.DB.refused(a, b); f != nil {
+		return f, Found, nil
 	}
 	f, outcome := c.Check(a, b)
 	return f, outcome, nil
+}
+
+// refused loads the database into both; nil: they took it.
+func (d *Database) refused(a, b Engine) *Finding {
+	for _, e := range []Engine{a, b} {
+		if err := d.Load(e); err != nil {
+			return &Finding{Case: &Case{DB: d, Oracle: Oracle{Name: "load"}}, Kind: e.Name() + " refuses the database", Refused: e,
+				cancelled: true, Detail: err.Error()}
+		}
+	}
+	return nil
 }

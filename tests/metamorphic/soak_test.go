@@ -16,40 +16,20 @@ var (
 )
 
 // TestSoak: a default session and one that does everything another way agree,
-// and so do two ways to ask. -small -cases 4000000 is a soak of ten million queries.
+// and so do two ways to ask. tests/differential has soaks of millions of queries.
 func TestSoak(t *testing.T) {
-	others := [][]string{
-		{"SET optimizer = off"}, {"SET morsel = 3"}, {"SET hash = 'zero'"}, {"SET index = 'none'"},
-		{"SET optimizer = off", "SET morsel = 3", "SET index = 'none'"},
-	}
-	turn := 0
+	oracles := []Oracle{Same, Same, Partition, Count, Named, Fold, Changes}
 	features := Everything()
 	features.Small, features.Big = *small, !*small
-	oracles := []Oracle{Same, Same, Partition, Count, Named, Fold, Changes}
-	if *small {
-		oracles = append(oracles, Changes)
-	}
-	s := &Soak{Seed: *seed, Cases: *cases, Each: 400, Features: features,
-		Oracles: oracles,
-		Open: func() (Engine, Engine, error) {
-			a, err := Open("gpusql", "gpusql", "", nil, nil)
-			if err != nil {
-				return nil, nil, err
-			}
-			b, err := Open("other", "gpusql", "", others[turn%len(others)], nil)
-			return a, b, err
+	s := &Soak{Seed: *seed, Cases: *cases, Each: 400,
+		Setting: func(seed uint64) *Setting {
+			return &Setting{Features: features, Oracles: oracles, Open: Ways(seed)}
 		},
-		Found: func(f *Finding) { t.Error(f.Script()) },
+		Found:    func(seed uint64, f *Finding) { t.Errorf("seed %d\n%s", seed, f.Script()) },
+		Progress: func(Counts) {},
 	}
-	said := 0
-	s.Progress = func(n int) {
-		turn++
-		if n >= said+20_000 || n == *cases {
-			said = n
-			t.Logf("%d queries in %d cases from seed %d, %d refused by both, %d too slow",
-				s.Queries, n, *seed, s.Outcomes[RefusedByBoth], s.Outcomes[Slow])
-		}
-	}
-	_, err := s.Run()
+	c, err := s.Run(t.Context())
 	require.NoError(t, err)
+	t.Logf("%d queries in %d cases from seed %d, %d refused by both, %d too slow",
+		c.Queries, c.Cases, *seed, c.Outcomes[RefusedByBoth], c.Outcomes[Slow])
 }
