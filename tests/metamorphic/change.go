@@ -3,6 +3,7 @@ package metamorphic
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Changes runs the same statements in both engines: what each gives back and
@@ -33,8 +34,12 @@ func (g *Generator) history() []*Expr {
 			out = append(out, &Expr{Form: "BEGIN"})
 		case n < 20:
 			out = append(out, &Expr{Form: "COMMIT"})
-		case n < 28:
+		case n < 25:
 			out = append(out, &Expr{Form: "ROLLBACK"})
+		case n < 30 && g.features.Savepoints:
+			out = append(out, &Expr{Form: pick(g, []string{"SAVEPOINT ", "SAVEPOINT ", "ROLLBACK TO ", "RELEASE "}) + pick(g, []string{"s1", "s2"})})
+		case n < 36 && g.features.Extended && len(tables) > 1:
+			out = append(out, g.joined(t, pick(g, tables)))
 		case n < 50:
 			out = append(out, g.insert(t))
 		case n < 56 && !t.Key:
@@ -74,6 +79,8 @@ func bounded(c Column, e *Expr) *Expr {
 		return &Expr{Form: "substr(%, 1, 20)", Type: Text, Args: []*Expr{e}}
 	case Int:
 		return &Expr{Form: "(% %% 5000)", Type: Int, Args: []*Expr{e}}
+	case List:
+		return &Expr{Form: "list_slice(%, 1, 4)", Type: List, Args: []*Expr{e}}
 	case Dec:
 		return &Expr{Form: "CAST(% %% 900 AS DECIMAL(10,2))", Type: Dec, Args: []*Expr{e}}
 	}
@@ -167,6 +174,41 @@ func (g *Generator) remove(t *Table) *Expr {
 	return e
 }
 
+// joined changes t by what another table has for the first column: one row each.
+func (g *Generator) joined(t, other *Table) *Expr {
+	types := []Type{t.Columns[1].Type}
+	in := own(other)
+	key := in.cols[0]
+	value := g.aggregate(types[0], &scope{inner: &scope{cols: in.cols}})
+	sub := &Query{From: []Source{{Table: other.Name, Alias: other.Name}}, Items: []*Expr{key.clone(), value}, Group: []*Expr{key.clone()}}
+	source := &Expr{Form: "(%)", Type: Int, Sub: sub}
+	s := own(t)
+	s.cols = append(s.cols, &Expr{Form: "s.c0", Type: Int}, &Expr{Form: "s.c1", Type: types[0]})
+	c := t.Columns[1+g.r.IntN(len(t.Columns)-1)]
+	set, when := g.value(c, s, 1), g.expr(Bool, s, 1)
+	returned := " RETURNING " + t.Name + ".c0, " + t.Name + "." + c.Name
+	switch g.r.IntN(4) {
+	case 0:
+		return &Expr{Form: "UPDATE " + t.Name + " SET " + c.Name + " = % FROM % AS s WHERE " + t.Name + ".c0 = s.c0 AND %" + returned, Args: []*Expr{set, source, when}}
+	case 1:
+		return &Expr{Form: "DELETE FROM " + t.Name + " USING % AS s WHERE " + t.Name + ".c0 = s.c0 AND %" + returned, Args: []*Expr{source, when}}
+	}
+	e := &Expr{Form: "MERGE INTO " + t.Name + " USING % AS s ON " + t.Name + ".c0 = s.c0 WHEN MATCHED AND % THEN " +
+		pick(g, []string{"DELETE", "UPDATE SET " + c.Name + " = %"}), Args: []*Expr{source, when}}
+	if strings.HasSuffix(e.Form, "%") {
+		e.Args = append(e.Args, set)
+	}
+	if g.chance(60) {
+		row := []string{"s.c0"}
+		for _, c := range t.Columns[1:] {
+			row = append(row, "%")
+			e.Args = append(e.Args, g.value(c, &scope{cols: s.cols[len(t.Columns):]}, 1))
+		}
+		e.Form += " WHEN NOT MATCHED THEN INSERT VALUES (" + strings.Join(row, ", ") + ")"
+	}
+	return e
+}
+
 // returning is a RETURNING clause; what it names is added to e.
 func (g *Generator) returning(t *Table, e *Expr) string {
 	if e == nil || g.chance(60) {
@@ -181,6 +223,7 @@ func (g *Generator) returning(t *Table, e *Expr) string {
 // does in some engines; beginning in a transaction and ending none is left out.
 func (c *Case) checkHistory(a, b Engine) (*Finding, Outcome) {
 	inside, outcome := false, Agreed
+	var saved []string // the savepoints that there are
 	for i, e := range c.History {
 		text := e.SQL()
 		switch text {
@@ -188,10 +231,23 @@ func (c *Case) checkHistory(a, b Engine) (*Finding, Outcome) {
 			if inside == (text == "BEGIN") {
 				continue
 			}
-			inside = !inside
+			inside, saved = !inside, nil
+		}
+		if verb, name, ok := savepoint(text); ok {
+			at := lastIndex(saved, name)
+			switch {
+			case !inside || at < 0 && verb != "SAVEPOINT ":
+				continue
+			case verb == "SAVEPOINT ":
+				saved = append(saved, name)
+			case verb == "ROLLBACK TO ":
+				saved = saved[:at+1]
+			default:
+				saved = saved[:at]
+			}
 		}
 		c.Asked++
-		left, right := ask(a, text), ask(b, text)
+		left, right := change(a, text), change(b, text)
 		f, o := compare(a, b, left, right)
 		if o == Found {
 			until := *c // what comes later is not asked
@@ -209,4 +265,34 @@ func (c *Case) checkHistory(a, b Engine) (*Finding, Outcome) {
 		}
 	}
 	return nil, outcome
+}
+
+// change asks for a statement, of a MERGE only whether it succeeds: what it gives
+// is a count for some.
+func change(e Engine, text string) answer {
+	if !strings.HasPrefix(text, "MERGE ") {
+		return ask(e, text)
+	}
+	start := time.Now()
+	err := e.Run(text)
+	return answer{nil, err, time.Since(start)}
+}
+
+// savepoint is what a statement about a savepoint does, and to which.
+func savepoint(text string) (verb, name string, ok bool) {
+	for _, verb := range []string{"SAVEPOINT ", "ROLLBACK TO ", "RELEASE "} {
+		if name, ok := strings.CutPrefix(text, verb); ok {
+			return verb, name, true
+		}
+	}
+	return "", "", false
+}
+
+func lastIndex(list []string, s string) int {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] == s {
+			return i
+		}
+	}
+	return -1
 }

@@ -18,10 +18,12 @@ const (
 	Real
 	Dec
 	Date
+	Stamp
+	List // of Ints
 	numTypes
 )
 
-var typeNames = [numTypes]string{"BIGINT", "VARCHAR", "BOOLEAN", "DOUBLE", "DECIMAL(10,2)", "DATE"}
+var typeNames = [numTypes]string{"BIGINT", "VARCHAR", "BOOLEAN", "DOUBLE", "DECIMAL(10,2)", "DATE", "TIMESTAMP", "BIGINT[]"}
 
 // Features are what the engines under comparison share.
 type Features struct {
@@ -41,7 +43,7 @@ type Features struct {
 
 // Everything is all that the generator knows.
 func Everything() Features {
-	return Features{Types: []Type{Int, Text, Bool, Real, Dec, Date}, Rows: true, Full: true, SetAll: true, Rollup: true,
+	return Features{Types: []Type{Int, Text, Bool, Real, Dec, Date, Stamp, List}, Rows: true, Full: true, SetAll: true, Rollup: true,
 		Windows: true, Recursive: true, Extended: true, Functions: true, Savepoints: true, Big: true}
 }
 
@@ -131,11 +133,16 @@ func newTable(r *rand.Rand, f Features, name string, rows int) *Table {
 		t.Rows = append(t.Rows, row)
 	}
 	for range r.IntN(3) {
-		list := t.Columns[r.IntN(len(t.Columns))].Name
+		key := t.Columns[r.IntN(len(t.Columns))]
+		list, lists := key.Name, key.Type == List
 		if r.IntN(3) == 0 {
-			if other := t.Columns[r.IntN(len(t.Columns))].Name; other != list {
-				list += ", " + other
+			if other := t.Columns[r.IntN(len(t.Columns))]; other.Name != list {
+				list += ", " + other.Name
+				lists = lists || other.Type == List
 			}
+		}
+		if lists {
+			continue // some have no indexes of lists
 		}
 		t.Indexes = append(t.Indexes, []string{"", " USING btree", " USING lsm", " USING mvcc"}[r.IntN(4)]+"("+list+")")
 	}
@@ -198,6 +205,14 @@ func literal(r *rand.Rand, t Type) string {
 		return fmt.Sprintf("CAST('%d.%02d' AS DECIMAL(10,2))", r.IntN(41)-20, r.IntN(4)*25)
 	case Date:
 		return fmt.Sprintf("DATE '20%02d-%02d-%02d'", r.IntN(4)+20, 1+r.IntN(12), 1+r.IntN(28))
+	case Stamp:
+		return fmt.Sprintf("TIMESTAMP '20%02d-%02d-%02d %02d:%02d:%02d'", r.IntN(4)+20, 1+r.IntN(12), 1+r.IntN(28), 6*r.IntN(4), 15*r.IntN(4), 30*r.IntN(2))
+	case List:
+		var items []string
+		for range r.IntN(4) {
+			items = append(items, []string{"NULL", "0", "1", "2", "9"}[r.IntN(5)])
+		}
+		return "CAST([" + strings.Join(items, ", ") + "] AS BIGINT[])"
 	}
 	panic(fmt.Sprintf("metamorphic: no literal of type %d", t))
 }

@@ -137,7 +137,13 @@ func canonical(v any) string {
 	case string:
 		return plain(v)
 	case time.Time:
-		return v.Format("2006-01-02")
+		return v.Format("2006-01-02 15:04:05.999999")
+	case []any:
+		items := make([]string, len(v))
+		for i, item := range v {
+			items[i] = canonical(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
 	case fmt.Stringer:
 		return plain(v.String())
 	}

@@ -52,6 +52,13 @@ var more = [numTypes][]form{
 		{"CAST(extract(dow FROM %) AS BIGINT)", []Type{Date}}, {"CAST(extract(doy FROM %) AS BIGINT)", []Type{Date}},
 		{"CAST(extract(week FROM %) AS BIGINT)", []Type{Date}}, {"CAST(extract(quarter FROM %) AS BIGINT)", []Type{Date}},
 		{"CAST((% - %) AS BIGINT)", []Type{Date, Date}}, {"sign(%)", []Type{Int}},
+		{"len(%)", []Type{List}}, {"CAST(list_sum(%) AS BIGINT)", []Type{List}}, {"(%)[1]", []Type{List}}, {"(%)[%]", []Type{List, Int}},
+		{"list_position(%, %)", []Type{List, Int}}, {"CAST(extract(hour FROM %) AS BIGINT)", []Type{Stamp}},
+		{"CAST(extract(minute FROM %) AS BIGINT)", []Type{Stamp}}, {"CAST(epoch(%) AS BIGINT)", []Type{Stamp}},
+		{"date_diff('month', %, %)", []Type{Date, Date}}, {"date_diff('hour', %, %)", []Type{Stamp, Stamp}},
+		{"TRY_CAST(replace(%, '.', 'x') AS BIGINT)", []Type{Text}}, {"CAST(TRY_CAST(% * 100 AS SMALLINT) AS BIGINT)", []Type{Int}},
+		{"(% & %)", []Type{Int, Int}}, {"(% | %)", []Type{Int, Int}}, {"xor(%, %)", []Type{Int, Int}},
+		{"levenshtein(%, %)", []Type{Text, Text}}, {"instr(%, 'b')", []Type{Text}},
 	},
 	Text: {
 		{"lpad(%, 5, 'xy')", []Type{Text}}, {"rpad(%, 3, '-')", []Type{Text}}, {"repeat(%, 2)", []Type{Text}},
@@ -60,14 +67,18 @@ var more = [numTypes][]form{
 		{"rtrim(%, 'eZ')", []Type{Text}}, {"translate(%, 'ab', 'x')", []Type{Text}}, {"CAST(% AS VARCHAR)", []Type{Date}},
 		{"CAST(% AS VARCHAR)", []Type{Dec}}, {"CAST(% AS VARCHAR)", []Type{Bool}}, {"substr(%, 2, 3)", []Type{Text}},
 		{"concat_ws('-', %, %)", []Type{Text, Text}}, {"md5(%)", []Type{Text}}, {"strftime(%, '%%Y/%%m')", []Type{Date}},
+		{"regexp_replace(%, 'b+', 'X', 'g')", []Type{Text}}, {"strftime(%, '%%H:%%M')", []Type{Stamp}}, {"CAST(% AS VARCHAR)", []Type{List}},
+		{"CAST(% AS VARCHAR)", []Type{Stamp}}, {"(string_split('b' || %, 'b'))[2]", []Type{Text}},
 	},
 	Bool: {
 		{"starts_with(%, 'a')", []Type{Text}}, {"(% IS UNKNOWN)", []Type{Bool}}, {"(% IS NOT FALSE)", []Type{Bool}},
 		{"(% = (%))", []Type{Bool, Bool}}, {"CAST(% AS BOOLEAN)", []Type{Int}}, {"(% ILIKE 'A%%')", []Type{Text}},
 		{"regexp_matches(%, '^a.*b')", []Type{Text}}, {"contains(%, 'b')", []Type{Text}},
+		{"list_contains(%, %)", []Type{List, Int}}, {"TRY_CAST(% AS BOOLEAN)", []Type{Text}},
 	},
 	Real: {
 		{"CAST(% AS DOUBLE)", []Type{Dec}}, {"floor(%)", []Type{Real}}, {"ceil(%)", []Type{Real}},
+		{"CAST(CAST(% AS VARCHAR) AS DOUBLE)", []Type{Real}}, {"power(%, 2)", []Type{Real}}, {"CAST(sign(%) AS DOUBLE)", []Type{Real}},
 	},
 	Dec: {
 		{"CAST(% - % AS DECIMAL(10,2))", []Type{Dec, Dec}}, {"CAST(CAST(% AS VARCHAR) AS DECIMAL(10,2))", []Type{Dec}},
@@ -76,7 +87,17 @@ var more = [numTypes][]form{
 	Date: {
 		{"CAST(date_trunc('month', %) AS DATE)", []Type{Date}}, {"CAST(% - INTERVAL 1 MONTH AS DATE)", []Type{Date}},
 		{"CAST(CAST(% AS VARCHAR) AS DATE)", []Type{Date}}, {"last_day(%)", []Type{Date}}, {"CAST(CAST(% AS TIMESTAMP) AS DATE)", []Type{Date}},
-		{"CAST(date_trunc('week', %) AS DATE)", []Type{Date}},
+		{"CAST(date_trunc('week', %) AS DATE)", []Type{Date}}, {"CAST(% AS DATE)", []Type{Stamp}},
+		{"make_date(2020, CAST(1 + abs(% %% 12) AS BIGINT), 5)", []Type{Int}}, {"(% + CAST(% %% 100 AS INTEGER))", []Type{Date, Int}},
+	},
+	Stamp: {
+		{"CAST(% AS TIMESTAMP)", []Type{Date}}, {"(% + INTERVAL 90 MINUTE)", []Type{Stamp}}, {"(% - INTERVAL 1 MONTH)", []Type{Stamp}},
+		{"date_trunc('hour', %)", []Type{Stamp}}, {"date_trunc('month', %)", []Type{Stamp}}, {"CAST(CAST(% AS VARCHAR) AS TIMESTAMP)", []Type{Stamp}},
+	},
+	List: {
+		{"[%, %]", []Type{Int, Int}}, {"list_sort(%)", []Type{List}}, {"list_sort(list_distinct(%))", []Type{List}},
+		{"list_concat(COALESCE(%, [7]), %)", []Type{List, List}}, {"list_reverse(%)", []Type{List}}, {"list_slice(%, 1, 2)", []Type{List}},
+		{"list_append(%, %)", []Type{List, Int}}, {"CAST(% AS BIGINT[])", []Type{List}},
 	},
 }
 
@@ -125,10 +146,11 @@ func (g *Generator) expr(t Type, s *scope, depth int) *Expr {
 }
 
 func (g *Generator) formed(t Type, s *scope, depth int) *Expr {
-	f := pick(g, forms[t])
-	if g.features.Functions && g.chance(40) {
-		f = pick(g, more[t])
+	list := forms[t]
+	if g.features.Functions && (len(list) == 0 || g.chance(40)) {
+		list = more[t]
 	}
+	f := pick(g, list)
 	e := &Expr{Form: f.text, Type: t}
 	for _, a := range f.args {
 		if !slices.Contains(g.features.Types, a) {
@@ -195,16 +217,42 @@ func (g *Generator) scalar(t Type, s *scope, depth int) *Expr {
 // aggregates are those of each type, over arguments of the type (Int: counts of
 // any); @ stands where a FILTER goes.
 var aggregates = [numTypes][]string{
-	Int:  {"CAST(sum(%)@ AS BIGINT)", "CAST(sum(DISTINCT %)@ AS BIGINT)", "min(%)@", "max(%)@", "max(DISTINCT %)@"},
-	Text: {"min(%)@", "max(%)@"},
-	Real: {"sum(%)@", "min(%)@", "max(%)@"},
-	Dec:  {"min(%)@", "max(%)@", "CAST(sum(%)@ AS DECIMAL(10,2))"},
-	Date: {"min(%)@", "max(%)@"},
+	Int:   {"CAST(sum(%)@ AS BIGINT)", "CAST(sum(DISTINCT %)@ AS BIGINT)", "min(%)@", "max(%)@", "max(DISTINCT %)@"},
+	Text:  {"min(%)@", "max(%)@"},
+	Real:  {"sum(%)@", "min(%)@", "max(%)@"},
+	Dec:   {"min(%)@", "max(%)@", "CAST(sum(%)@ AS DECIMAL(10,2))"},
+	Date:  {"min(%)@", "max(%)@"},
+	Stamp: {"min(%)@", "max(%)@"},
+	List:  {"min(%)@", "max(%)@"},
+}
+
+// moreAggregates are those that not all engines have, each over arguments of a type.
+var moreAggregates = [numTypes][]form{
+	Int:   {{"bit_and(%)@", []Type{Int}}, {"bit_or(%)@", []Type{Int}}, {"bit_xor(%)@", []Type{Int}}, {"quantile_disc(%, 0.5)@", []Type{Int}}},
+	Text:  {{"string_agg(#, '-' ORDER BY # NULLS LAST)@", []Type{Text}}, {"string_agg(DISTINCT #, ',' ORDER BY # DESC)@", []Type{Text}}},
+	Bool:  {{"bool_and(%)@", []Type{Bool}}, {"bool_or(%)@", []Type{Bool}}},
+	Real:  {{"median(%)@", []Type{Int}}, {"quantile_disc(%, 0.25)@", []Type{Real}}},
+	Dec:   {{"quantile_disc(%, 0.75)@", []Type{Dec}}},
+	Date:  {{"quantile_disc(%, 0.5)@", []Type{Date}}},
+	Stamp: {{"max(DISTINCT %)@", []Type{Stamp}}},
+	List:  {{"list(# ORDER BY # NULLS FIRST)@", []Type{Int}}, {"list(DISTINCT # ORDER BY # DESC NULLS LAST)@", []Type{Int}}},
 }
 
 // aggregate is one over s.inner.
 func (g *Generator) aggregate(t Type, s *scope) *Expr {
 	in := &scope{cols: s.inner.cols, named: s.named}
+	if g.features.Functions && g.chance(20) {
+		f := pick(g, moreAggregates[t])
+		e := &Expr{Form: f.text, Type: t}
+		for _, a := range f.args {
+			e.Args = append(e.Args, g.expr(a, in, 1))
+		}
+		if strings.Contains(e.Form, "#") { // the same in both places
+			e.Form = strings.ReplaceAll(e.Form, "#", "%")
+			e.Args = append(e.Args, e.Args[0].clone())
+		}
+		return g.filtered(e, in)
+	}
 	if t == Bool {
 		return &Expr{Form: "(% < %)", Type: Bool, Args: []*Expr{g.aggregate(Int, s), g.constant(Int)}}
 	}
@@ -220,6 +268,11 @@ func (g *Generator) aggregate(t Type, s *scope) *Expr {
 	default:
 		e.Form, e.Args = pick(g, aggregates[t]), []*Expr{g.expr(t, in, 1)}
 	}
+	return g.filtered(e, in)
+}
+
+// filtered puts a FILTER where the form has an @, or nothing.
+func (g *Generator) filtered(e *Expr, in *scope) *Expr {
 	filter := ""
 	if g.chance(10) {
 		filter = " FILTER (WHERE %)"

@@ -207,6 +207,10 @@ func (g *Generator) grouped(q *Query, s *scope, types []Type, depth int, top boo
 		q.Sets[0] |= left
 	}
 	for _, t := range types {
+		if t == Int && q.Grouping != "" && g.chance(25) {
+			q.Items = append(q.Items, &Expr{Form: "CAST(grouping(%) AS BIGINT)", Type: Int, Args: []*Expr{pick(g, q.Group).clone()}})
+			continue
+		}
 		q.Items = append(q.Items, g.expr(t, above, 2))
 	}
 	if g.chance(30) {

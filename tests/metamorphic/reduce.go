@@ -240,12 +240,14 @@ func (r *reducer) expressions() bool {
 }
 
 var constants = [numTypes][]*Expr{
-	Int:  {{Form: "CAST(NULL AS BIGINT)", Type: Int}, {Form: "1", Type: Int}},
-	Text: {{Form: "CAST(NULL AS VARCHAR)", Type: Text}, {Form: "'a'", Type: Text}},
-	Bool: {{Form: "TRUE", Type: Bool}, {Form: "FALSE", Type: Bool}},
-	Real: {{Form: "1e0", Type: Real}},
-	Dec:  {{Form: "1.00", Type: Dec}},
-	Date: {{Form: "DATE '2020-01-01'", Type: Date}},
+	Int:   {{Form: "CAST(NULL AS BIGINT)", Type: Int}, {Form: "1", Type: Int}},
+	Text:  {{Form: "CAST(NULL AS VARCHAR)", Type: Text}, {Form: "'a'", Type: Text}},
+	Bool:  {{Form: "TRUE", Type: Bool}, {Form: "FALSE", Type: Bool}},
+	Real:  {{Form: "1e0", Type: Real}},
+	Dec:   {{Form: "1.00", Type: Dec}},
+	Date:  {{Form: "DATE '2020-01-01'", Type: Date}},
+	Stamp: {{Form: "TIMESTAMP '2020-01-01 00:00:00'", Type: Stamp}},
+	List:  {{Form: "CAST([1] AS BIGINT[])", Type: List}},
 }
 
 // data drops a table that is not named, an index, or some rows.

@@ -103,8 +103,12 @@ func (s *Soak) database(ctx context.Context, seed uint64) (*Counts, error) {
 	defer a.Close()
 	defer b.Close()
 	if f := db.refused(a, b); f != nil {
-		counts.Findings++
-		s.tell(seed, f)
+		if f.Refused.Name() == set.MayRefuse {
+			counts.Refused++
+		} else {
+			counts.Findings++
+			s.tell(seed, f)
+		}
 		return &counts, nil
 	}
 	g := NewGenerator(r, db, set.Features)

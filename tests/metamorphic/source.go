@@ -20,6 +20,14 @@ func (g *Generator) from(q *Query, s *scope, depth int) {
 			src.Lateral = true
 			src.Sub = g.query(&scope{cols: s.cols, outer: s.outer, named: s.named}, types, depth-1, false)
 			cols = derived(src.Alias, types).Columns
+		case g.features.Extended && slices.Contains(g.features.Types, List) && g.chance(4):
+			src.Lateral = i > 0 && !g.db.Big
+			in := &scope{}
+			if src.Lateral {
+				in = &scope{cols: s.cols, outer: s.outer}
+			}
+			src.Sub = &Query{Items: []*Expr{{Form: "unnest(%)", Type: Int, Args: []*Expr{g.expr(List, in, 1)}}}}
+			cols = derived(src.Alias, []Type{Int}).Columns
 		case g.features.Extended && g.chance(5):
 			types := g.types(1 + g.r.IntN(3))
 			src.Sub = g.values(types)
