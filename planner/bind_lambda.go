@@ -8,6 +8,10 @@ import (
 	"github.com/gpusql/gpusql/sqltype"
 )
 
+// listArgument names the list of such a call in the query over its elements: it
+// is bound where the call is, and may hold what may not stand in a FROM.
+const listArgument = "\x00list"
+
 // perElement binds what is computed over the elements of a list as a query over
 // them, which becomes a join as every subquery does:
 //
@@ -47,14 +51,17 @@ func (b *binder) perElement(s *scope, name string, e *parser.Call) (Expr, bool) 
 		listed = false
 		item(&parser.Call{Name: parser.Name{Parts: []parser.Ident{{Name: aggregate, Pos: e.Pos}}}, Args: []parser.Expr{element()}, Pos: e.Pos})
 	}
-	unnest := &parser.Call{Name: parser.Name{Parts: []parser.Ident{{Name: "unnest", Pos: e.Pos}}}, Args: e.Args[:1], Pos: e.Pos}
+	list := b.value(s, e.Args[0])
+	s = &scope{partial: true, parent: s, ctes: s.ctes, clause: s.clause, params: []boundParam{{name: listArgument, value: list}}}
+	argument := &parser.ColumnRef{Name: parser.Name{Parts: []parser.Ident{{Name: listArgument, Quoted: true, Pos: e.Args[0].Start()}}}}
+	unnest := &parser.Call{Name: parser.Name{Parts: []parser.Ident{{Name: "unnest", Pos: e.Pos}}}, Args: []parser.Expr{argument}, Pos: e.Pos}
 	sel.From = []parser.TableExpr{&parser.FuncTable{Call: unnest, Alias: &parser.Ident{Name: "u"}, Columns: []parser.Ident{x}, Pos: e.Pos}}
 	query := &parser.Subquery{Query: &parser.Query{Body: sel}, Pos: e.Pos}
 	if !listed {
 		return b.expr(s, query), true
 	}
 	out := b.arrayOf(s, query)
-	return &Case{Whens: []When{{&IsNull{b.value(s, e.Args[0])}, &Const{sqltype.NullOf(out.Type())}}}, Else: out, T: out.Type()}, true
+	return &Case{Whens: []When{{&IsNull{list}, &Const{sqltype.NullOf(out.Type())}}}, Else: out, T: out.Type()}, true
 }
 
 // elementAggregate is the aggregate that a call applies to a list's elements.

@@ -92,7 +92,7 @@ var more = [numTypes][]form{
 	},
 	Stamp: {
 		{"CAST(% AS TIMESTAMP)", []Type{Date}}, {"(% + INTERVAL 90 MINUTE)", []Type{Stamp}}, {"(% - INTERVAL 1 MONTH)", []Type{Stamp}},
-		{"date_trunc('hour', %)", []Type{Stamp}}, {"date_trunc('month', %)", []Type{Stamp}}, {"CAST(CAST(% AS VARCHAR) AS TIMESTAMP)", []Type{Stamp}},
+		{"(date_trunc('hour', %) + INTERVAL 5 MINUTE)", []Type{Stamp}}, {"(date_trunc('month', %) + INTERVAL 5 MINUTE)", []Type{Stamp}}, {"CAST(CAST(% AS VARCHAR) AS TIMESTAMP)", []Type{Stamp}},
 	},
 	List: {
 		{"[%, %]", []Type{Int, Int}}, {"list_sort(%)", []Type{List}}, {"list_sort(list_distinct(%))", []Type{List}},
