@@ -222,11 +222,13 @@ func (s *selection) aggregateNode(input Node, having, qualify Expr) (Node, Expr,
 }
 
 // over is e reading the groups in place of what they are made of, in its
-// subqueries too. A column that is in no group is an error.
+// subqueries too. A column that is in no group is an error. A constant is itself,
+// though a group was folded to the same: rows that lack the group have it too.
 func (g *grouping) over(e Expr) Expr {
+	_, constant := e.(*Const)
 	for i := range g.groups {
 		group := &g.groups[i]
-		if group.Expr == e || equalExpr(group.Expr, e) {
+		if group.Expr == e || !constant && equalExpr(group.Expr, e) {
 			return colRef(group.Col)
 		}
 	}
