@@ -120,7 +120,7 @@ func (q *query) rows(n planner.Node) int64 {
 	switch n := n.(type) {
 	case *planner.CTEScan:
 		if with := q.with(n.CTE); with != nil {
-			return q.rows(with.Def)
+			return q.withRows(with)
 		}
 		return 1
 	case *planner.Values:
@@ -133,6 +133,25 @@ func (q *query) rows(n planner.Node) int64 {
 		most = max(most, q.rows(in))
 	}
 	return most
+}
+
+// withRows is rows of a CTE, found once: many may read it, and themselves be read by many.
+func (q *query) withRows(n *planner.With) int64 {
+	top := q.top()
+	top.mu.Lock()
+	rows, ok := top.cteRows[n]
+	top.mu.Unlock()
+	if ok {
+		return rows
+	}
+	rows = q.rows(n.Def)
+	top.mu.Lock()
+	defer top.mu.Unlock()
+	if top.cteRows == nil {
+		top.cteRows = map[*planner.With]int64{}
+	}
+	top.cteRows[n] = rows
+	return rows
 }
 
 // sourceRows is about how many rows a node reads of a table or a file; not ok

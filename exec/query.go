@@ -28,6 +28,7 @@ type query struct {
 	idle    []device.Stream // streams that no worker has at present
 	parent  *query          // of a round of a recursive query
 	ctes    map[int]*planner.With
+	cteRows map[*planner.With]int64 // see withRows
 
 	// Of a query with two sides, see crossing.go: of the device's side, the
 	// host's, made when it is needed; of the host's, the device's.

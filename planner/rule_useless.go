@@ -6,7 +6,8 @@ import (
 )
 
 // remove_useless drops what changes nothing: a filter that is TRUE, DISTINCT of
-// rows that differ by a key, an order that an aggregate forgets; and it does
+// rows that differ by a key or that a UNION makes distinct anyway, an order that
+// an aggregate forgets; and it does
 // not compute what has no rows: under a filter that is FALSE, under LIMIT 0, in
 // an inner join with such an input.
 //
@@ -177,8 +178,22 @@ func usefulSetOp(n *SetOp) Node {
 		return renamedTo(n.Left, n.Columns)
 	case l && n.All && n.Op == Union:
 		return renamedTo(n.Right, n.Columns)
+	case n.Op == Union && !n.All:
+		return mapInputs(n, withoutUnionDistinct)
 	}
 	return n
+}
+
+// withoutUnionDistinct is an input of a UNION that may repeat rows: in a long
+// chain of UNIONs each would look at the rows of all before it.
+func withoutUnionDistinct(n Node) Node {
+	u, ok := n.(*SetOp)
+	if !ok || u.Op != Union || u.All {
+		return n
+	}
+	c := *u
+	c.All = true
+	return &c
 }
 
 // renamedTo is n with its columns, by place, called cols.
