@@ -128,7 +128,23 @@ func (g *grouping) groupExpr(e parser.Expr) Expr {
 			}
 		}
 	}
+	if x := g.written(e); x != nil {
+		return x
+	}
 	return g.b.value(g.scope, e)
+}
+
+// written is the item of the select list with the same text. What it became is
+// the group then, also where two of that would not be told to be the same: a
+// subquery, a constant that it was folded to.
+func (g *grouping) written(e parser.Expr) Expr {
+	text := parser.FormatExpr(e)
+	for i := range g.items[:g.shown] {
+		if x := g.items[i].text; x != nil && parser.FormatExpr(x) == text {
+			return g.items[i].expr
+		}
+	}
+	return nil
 }
 
 // readsMade reports an expression over an aggregate or window of this SELECT.

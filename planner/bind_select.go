@@ -10,7 +10,8 @@ type outItem struct {
 	name string
 	expr Expr
 	pos  parser.Pos
-	open bool // a string literal
+	open bool        // a string literal
+	text parser.Expr // nil: * or what is only ordered by
 }
 
 // selection is a SELECT while it is bound.
@@ -86,7 +87,7 @@ func (s *selection) bindItems() {
 func (s *selection) add(it *parser.SelectItem) {
 	e := s.b.expr(s.scope, it.Expr)
 	_, open := e.(*literal)
-	s.items = append(s.items, outItem{name: s.b.itemName(it), expr: s.b.settle(e), pos: it.Expr.Start(), open: open})
+	s.items = append(s.items, outItem{name: s.b.itemName(it), expr: s.b.settle(e), pos: it.Expr.Start(), open: open, text: it.Expr})
 }
 
 // itemName is the name of a result column.
