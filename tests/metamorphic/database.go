@@ -37,6 +37,7 @@ type Features struct {
 	Extended   bool // LATERAL, DISTINCT ON, QUALIFY, VALUES with names
 	Functions  bool // those of PostgreSQL beyond the usual
 	Savepoints bool
+	Steady     bool // the subqueries of an UPDATE do not see what it has changed
 	Big        bool // some tables of thousands of rows
 	Small      bool // a few rows and shallow queries: many cases a second
 }
@@ -44,7 +45,7 @@ type Features struct {
 // Everything is all that the generator knows.
 func Everything() Features {
 	return Features{Types: []Type{Int, Text, Bool, Real, Dec, Date, Stamp, List}, Rows: true, Full: true, SetAll: true, Rollup: true,
-		Windows: true, Recursive: true, Extended: true, Functions: true, Savepoints: true, Big: true}
+		Windows: true, Recursive: true, Extended: true, Functions: true, Savepoints: true, Steady: true, Big: true}
 }
 
 // Column is a column of a generated table.

@@ -56,7 +56,7 @@ var more = [numTypes][]form{
 		{"list_position(%, %)", []Type{List, Int}}, {"CAST(extract(hour FROM %) AS BIGINT)", []Type{Stamp}},
 		{"CAST(extract(minute FROM %) AS BIGINT)", []Type{Stamp}}, {"CAST(epoch(%) AS BIGINT)", []Type{Stamp}},
 		{"date_diff('month', %, %)", []Type{Date, Date}}, {"date_diff('hour', %, %)", []Type{Stamp, Stamp}},
-		{"TRY_CAST(replace(%, '.', 'x') AS BIGINT)", []Type{Text}}, {"CAST(TRY_CAST(% * 100 AS SMALLINT) AS BIGINT)", []Type{Int}},
+		{"TRY_CAST(replace(%, '.', 'q') AS BIGINT)", []Type{Text}}, {"CAST(TRY_CAST(% * 100 AS SMALLINT) AS BIGINT)", []Type{Int}},
 		{"(% & %)", []Type{Int, Int}}, {"(% | %)", []Type{Int, Int}}, {"xor(%, %)", []Type{Int, Int}},
 		{"levenshtein(%, %)", []Type{Text, Text}}, {"instr(%, 'b')", []Type{Text}},
 	},
@@ -74,7 +74,7 @@ var more = [numTypes][]form{
 		{"starts_with(%, 'a')", []Type{Text}}, {"(% IS UNKNOWN)", []Type{Bool}}, {"(% IS NOT FALSE)", []Type{Bool}},
 		{"(% = (%))", []Type{Bool, Bool}}, {"CAST(% AS BOOLEAN)", []Type{Int}}, {"(% ILIKE 'A%%')", []Type{Text}},
 		{"regexp_matches(%, '^a.*b')", []Type{Text}}, {"contains(%, 'b')", []Type{Text}},
-		{"list_contains(%, %)", []Type{List, Int}}, {"TRY_CAST(% AS BOOLEAN)", []Type{Text}},
+		{"list_contains(%, %)", []Type{List, Int}},
 	},
 	Real: {
 		{"CAST(% AS DOUBLE)", []Type{Dec}}, {"floor(%)", []Type{Real}}, {"ceil(%)", []Type{Real}},

@@ -86,6 +86,7 @@ type Finding struct {
 	Refused     Engine // nil: it differs
 	cancelled   bool   // for it took too long
 	Left, Right string // the texts
+	Before      string // Left, before it was made small
 	Detail      string
 }
 
@@ -192,6 +193,9 @@ func (f *Finding) Script() string {
 	}
 	for _, line := range strings.Split(strings.TrimSpace(f.Detail), "\n") {
 		b.WriteString("-- " + line + "\n")
+	}
+	if f.Before != "" && f.Before != f.Left {
+		b.WriteString("-- made of: " + f.Before + "\n")
 	}
 	return b.String()
 }

@@ -138,7 +138,9 @@ func (s *Soak) database(ctx context.Context, seed uint64) (*Counts, error) {
 		default:
 			counts.Findings++
 			if !f.cancelled { // to make it small takes as long as it, many times
+				before := f.Left
 				f = Reduce(f, set.Open, 400)
+				f.Before = before
 			}
 			s.tell(seed, f)
 		}
