@@ -904,6 +904,7 @@ struct TreeRead {
   Ptr Found;
   Ptr Counts;
   Ptr State;
+  Ptr Longest;
   u64 N;
   u64 Room;
   u64 Limit;
@@ -912,7 +913,7 @@ struct TreeRead {
   u32 Only;
   u32 _1;
 };
-static_assert(sizeof(TreeRead) == 296, "size");
+static_assert(sizeof(TreeRead) == 304, "size");
 static_assert(__builtin_offsetof(TreeRead, T) == 0, "offset");
 static_assert(__builtin_offsetof(TreeRead, LoKeys) == 160, "offset");
 static_assert(__builtin_offsetof(TreeRead, LoRows) == 168, "offset");
@@ -926,12 +927,13 @@ static_assert(__builtin_offsetof(TreeRead, Keys) == 224, "offset");
 static_assert(__builtin_offsetof(TreeRead, Found) == 232, "offset");
 static_assert(__builtin_offsetof(TreeRead, Counts) == 240, "offset");
 static_assert(__builtin_offsetof(TreeRead, State) == 248, "offset");
-static_assert(__builtin_offsetof(TreeRead, N) == 256, "offset");
-static_assert(__builtin_offsetof(TreeRead, Room) == 264, "offset");
-static_assert(__builtin_offsetof(TreeRead, Limit) == 272, "offset");
-static_assert(__builtin_offsetof(TreeRead, Backward) == 280, "offset");
-static_assert(__builtin_offsetof(TreeRead, HiAfter) == 284, "offset");
-static_assert(__builtin_offsetof(TreeRead, Only) == 288, "offset");
+static_assert(__builtin_offsetof(TreeRead, Longest) == 256, "offset");
+static_assert(__builtin_offsetof(TreeRead, N) == 264, "offset");
+static_assert(__builtin_offsetof(TreeRead, Room) == 272, "offset");
+static_assert(__builtin_offsetof(TreeRead, Limit) == 280, "offset");
+static_assert(__builtin_offsetof(TreeRead, Backward) == 288, "offset");
+static_assert(__builtin_offsetof(TreeRead, HiAfter) == 292, "offset");
+static_assert(__builtin_offsetof(TreeRead, Only) == 296, "offset");
 
 struct TreeKeys {
   TreeForm Form;

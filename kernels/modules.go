@@ -350,6 +350,12 @@ var (
 	codeTreeBounds8 = &device.Code{Module: moduleTreeRead, Entry: "tree_bounds_8", Block: 256, Items: 512} // TreeRead
 	codeTreeSpots4  = &device.Code{Module: moduleTreeRead, Entry: "tree_spots_4", Block: 256, Items: 256}  // TreeRead
 	codeTreeSpots8  = &device.Code{Module: moduleTreeRead, Entry: "tree_spots_8", Block: 256, Items: 256}  // TreeRead
+	codeTreeTiny4   = &device.Code{Module: moduleTreeRead, Entry: "tree_tiny_4", Block: 256, Items: 128}   // TreeRead
+	codeTreeTiny8   = &device.Code{Module: moduleTreeRead, Entry: "tree_tiny_8", Block: 256, Items: 128}   // TreeRead
+	codeTreeShort4  = &device.Code{Module: moduleTreeRead, Entry: "tree_short_4", Block: 256, Items: 64}   // TreeRead
+	codeTreeShort8  = &device.Code{Module: moduleTreeRead, Entry: "tree_short_8", Block: 256, Items: 64}   // TreeRead
+	codeTreeMiddle4 = &device.Code{Module: moduleTreeRead, Entry: "tree_middle_4", Block: 256, Items: 16}  // TreeRead
+	codeTreeMiddle8 = &device.Code{Module: moduleTreeRead, Entry: "tree_middle_8", Block: 256, Items: 16}  // TreeRead
 	codeTreeFill4   = &device.Code{Module: moduleTreeRead, Entry: "tree_fill_4", Block: 256, Items: 4096}  // TreeRead
 	codeTreeFill8   = &device.Code{Module: moduleTreeRead, Entry: "tree_fill_8", Block: 256, Items: 4096}  // TreeRead
 )

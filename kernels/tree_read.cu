@@ -123,13 +123,21 @@ INLINE void give(const TreeRead &a, u64 n) {
 KERNEL(tree_give_4, TreeRead, BLOCK, TREE_GIVEN * BLOCK) { give<u32>(a, n); }
 KERNEL(tree_give_8, TreeRead, BLOCK, TREE_GIVEN * BLOCK) { give<u64>(a, n); }
 
-// answer writes what is known of range i: entries from number low to high.
-INLINE void answer(const TreeRead &a, u64 i, u32 low, u32 leaf, u32 high) {
+// answer writes what is known of range i, entries from number low to high, and
+// returns how many it answers with.
+INLINE u32 answer(const TreeRead &a, u64 i, u32 low, u32 leaf, u32 high) {
   u64 count = low < high ? high - low : 0;
   if (a.Limit && count > a.Limit) count = a.Limit;
   at<u64>(a.Offsets)[i] = count;
-  if (!a.Begin) return;
-  at<u64>(a.Begin)[i] = a.Backward ? (u64(high - count) << 32 | ~u32(0)) : (u64(low) << 32 | leaf);
+  if (a.Begin) at<u64>(a.Begin)[i] = a.Backward ? (u64(high - count) << 32 | ~u32(0)) : (u64(low) << 32 | leaf);
+  return u32(count);
+}
+
+// note_longest tells how long the longest range is, given each lane's.
+INLINE void note_longest(const TreeRead &a, u32 count) {
+  if (!a.Longest) return;
+  const u32 most = warp_reduce(count, Max());
+  if (lane() == 0 && most > ld_relaxed(at<u32>(a.Longest))) atomic_max(at<u32>(a.Longest), most);
 }
 
 // bounds is for ranges between keys of one word, four lanes a range: they look for
@@ -137,6 +145,7 @@ INLINE void answer(const TreeRead &a, u64 i, u32 low, u32 leaf, u32 high) {
 template <typename W, bool PACKED>
 INLINE void bounds(const TreeRead &a, u64 n) {
   const Tree &t = a.T;
+  u32 longest = 0;
   for (u32 r = 0; r < TREE_ROUNDS; r++) {
     const u64 i = u64(block()) * TREE_KEYS + (r * BLOCK + thread()) / quad_lanes;
     const bool real = i < n;
@@ -148,9 +157,10 @@ INLINE void bounds(const TreeRead &a, u64 n) {
     quad_find<PACKED>(t, ref, word, f);
     if (real && lane() % quad_lanes == 0) {
       const u32 high = a.HiKeys ? sum_in<PACKED>(t, leaf[1]) + f[1].pos : t.Entries;
-      answer(a, i, a.LoKeys ? sum_in<PACKED>(t, leaf[0]) + f[0].pos : 0, a.LoKeys ? leaf[0] : 0, high);
+      longest = larger(longest, answer(a, i, a.LoKeys ? sum_in<PACKED>(t, leaf[0]) + f[0].pos : 0, a.LoKeys ? leaf[0] : 0, high));
     }
   }
+  note_longest(a, longest);
 }
 
 KERNEL(tree_bounds_4, TreeRead, BLOCK, TREE_KEYS) {
@@ -169,15 +179,17 @@ INLINE Place<W> bound_of(const Tree &t, Ptr keys, Ptr rows, u64 i, bool after) {
 
 // spots is for ranges of any kind, a thread a range.
 template <typename W>
-INLINE void spots(const TreeRead &a, u64 n) {
+INLINE u32 spot(const TreeRead &a, u64 i) {
   const Tree &t = a.T;
-  const u64 i = number();
-  if (i >= n) return;
   if (a.Ops && at<u8>(a.Ops)[i] != a.Only) return answer(a, i, 0, 0, 0);
   Spot begin = {0, 0};
   if (a.LoKeys) begin = search(t, bound_of<W>(t, a.LoKeys, a.LoRows, i, false));
   const u32 high = a.HiKeys ? rank_of(t, search(t, bound_of<W>(t, a.HiKeys, a.HiRows, i, a.HiAfter))) : t.Entries;
-  answer(a, i, rank_of(t, begin), begin.leaf, high);
+  return answer(a, i, rank_of(t, begin), begin.leaf, high);
+}
+template <typename W>
+INLINE void spots(const TreeRead &a, u64 n) {
+  note_longest(a, number() < n ? spot<W>(a, number()) : 0);
 }
 
 KERNEL(tree_spots_4, TreeRead, BLOCK, BLOCK) { spots<u32>(a, n); }
@@ -190,6 +202,83 @@ INLINE void put_key(const TreeRead &a, u64 j, Ptr leaf, u32 i) {
   *at<W>(key) = word_of<W>(leaf, i);
   for (u32 w = 0; w < a.T.Form.Rest; w++) at<u64>(key + 8)[w] = at<u64>(rest)[w];
 }
+
+// fill_ranges writes the answers of ranges that are all of some length, M of them a
+// warp: each lane looks at a leaf of one of them, and then half warps take the
+// leaves that have answers, a lane an entry.
+template <typename W, bool PACKED, u32 M>
+INLINE void fill_ranges(const TreeRead &a, u64 n) {
+  constexpr u32 C = WARP / M, K = 4;
+  const Tree &t = a.T;
+  const u64 i = (u64(block()) * (BLOCK / WARP) + warp()) * M + lane() / C;
+  u64 begin = 0;
+  u32 low = 0, high = 0, leaf = lane() % C;
+  if (i < n) {
+    const u64 b = at<u64>(a.Begin)[i];
+    begin = at<u64>(a.Offsets)[i];
+    low = u32(b >> 32);
+    high = low + u32(at<u64>(a.Offsets)[i + 1] - begin);
+    leaf += PACKED ? low / u32(TreeLeaf) : u32(b);
+  }
+  const u32 pos = lane() % u32(TreeLeaf);
+  // What is known of the next leaf is read before answers are written.
+  const u32 count = low < high ? t.Counts[0] : 0;
+  u32 ref = leaf < count ? ref_in<PACKED>(t, leaf) : 0, sum = leaf < count ? sum_in<PACKED>(t, leaf) : 0;
+  for (bool more = true; more;) {
+    u32 span = 0; // which entries of the leaf are answers
+    u64 to = 0;   // where its first one would be
+    Ptr from = 0;
+    more = false;
+    if (leaf < count && sum < high) {
+      const u32 length = length_of(ref);
+      span = (low > sum ? low - sum : 0) | smaller(high - sum, length) << 8;
+      to = begin + sum - low;
+      from = leaf_in<PACKED>(t, ref);
+      more = lane() % C == C - 1 && sum + length < high;
+    }
+    more = any(more);
+    leaf += C;
+    if (more && leaf < count) ref = ref_in<PACKED>(t, leaf), sum = sum_in<PACKED>(t, leaf);
+    for (u32 left = ballot(span != 0); left;) {
+      Ptr leaves[K];
+      u64 places[K], row[K];
+      bool here[K];
+      UNROLL for (u32 k = 0; k < K; k++) {
+        const u32 x = ctz(left);
+        left &= left - 1;
+        const u32 y = ctz(left);
+        left &= left - 1;
+        const u32 own = lane() < WARP / 2 ? x : y, s = shfl(span, own % WARP);
+        here[k] = own < WARP && pos >= (s & 255) && pos < s >> 8;
+        leaves[k] = shfl(from, own % WARP);
+        places[k] = shfl(to, own % WARP) + pos;
+      }
+      UNROLL for (u32 k = 0; k < K; k++) row[k] = here[k] ? row_of(t.Form, leaves[k], pos) : 0;
+      UNROLL for (u32 k = 0; k < K; k++) {
+        if (!here[k]) continue;
+        at<u64>(a.Rows)[places[k]] = row[k];
+        if (a.Keys) put_key<W>(a, places[k], leaves[k], pos);
+      }
+    }
+  }
+}
+
+// Ranges of a warp: short ones have few leaves each.
+#define TREE_TINY 16
+#define TREE_SHORT 8
+#define TREE_MIDDLE 2
+
+#define FILL_RANGES(name, M)                                                                         \
+  DENSE(name##_4, TreeRead, BLOCK, M * BLOCK / 32, 5) {                                              \
+    if (a.T.Refs) fill_ranges<u32, false, M>(a, n); else fill_ranges<u32, true, M>(a, n);            \
+  }                                                                                                  \
+  DENSE(name##_8, TreeRead, BLOCK, M * BLOCK / 32, 5) {                                              \
+    if (a.T.Refs) fill_ranges<u64, false, M>(a, n); else fill_ranges<u64, true, M>(a, n);            \
+  }
+
+FILL_RANGES(tree_tiny, TREE_TINY)
+FILL_RANGES(tree_short, TREE_SHORT)
+FILL_RANGES(tree_middle, TREE_MIDDLE)
 
 // Answers that a warp writes, and how many of these a lane has at once.
 #define TREE_ANSWERS 512

@@ -14,6 +14,7 @@ type TreeRead struct {
 	Rows, Keys     device.Ptr // answers
 	Found, Counts  device.Ptr // of Find: rows, and 8 bits a key
 	State          device.Ptr // TreeFindBytes, clear
+	Longest        device.Ptr // of Bounds: the most answers of a range, 32 bits, clear; 0: not wanted
 	N, Room        uint64     // questions; rows that there is room for
 	Limit          uint64
 	Backward       uint32
@@ -28,6 +29,9 @@ var (
 	treeBounds = treeKernels[TreeRead](codeTreeBounds4, codeTreeBounds8)
 	treeSpots  = treeKernels[TreeRead](codeTreeSpots4, codeTreeSpots8)
 	treeFills  = treeKernels[TreeRead](codeTreeFill4, codeTreeFill8)
+	treeTiny   = treeKernels[TreeRead](codeTreeTiny4, codeTreeTiny8)
+	treeShort  = treeKernels[TreeRead](codeTreeShort4, codeTreeShort8)
+	treeMiddle = treeKernels[TreeRead](codeTreeMiddle4, codeTreeMiddle8)
 )
 
 // TreeFindBytes is the State of a lookup of n keys.
@@ -56,7 +60,23 @@ func (a *TreeRead) Bounds(s device.Stream) error {
 	return device.Launch(s, k[a.T.Form.Narrow], int(a.N), *a)
 }
 
-// Fill writes the rows, and keys if Keys is not 0, of total entries.
-func (a *TreeRead) Fill(s device.Stream, total int) error {
-	return device.Launch(s, treeFills[a.T.Form.Narrow], total, *a)
+// Fill writes the rows, and keys if Keys is not 0, of total entries, longest of them
+// of one range at most: by ranges where these have about as many each, or where none
+// has many, or else by answers, whatever ranges they are of.
+func (a *TreeRead) Fill(s device.Stream, total, longest int) error {
+	const few, most = 1 << 10, 1 << 13
+	each := total / int(a.N)
+	k, n := treeFills, total
+	if a.Backward == 0 && (longest <= few || longest <= min(8*each, most)) {
+		n = int(a.N)
+		switch {
+		case each < 16:
+			k = treeTiny
+		case each < 48:
+			k = treeShort
+		default:
+			k = treeMiddle
+		}
+	}
+	return device.Launch(s, k[a.T.Form.Narrow], n, *a)
 }

@@ -153,34 +153,46 @@ func (x *reader) answer(s device.Stream, r *kernels.TreeRead, a *index.Answer, k
 	if keys {
 		size = int(r.T.Form.KeySize)
 	}
-	if err := a.Room(n, size); err != nil || n == 0 {
+	if err := a.Room(n.total, size); err != nil || n.total == 0 {
 		return err
 	}
 	r.Rows = a.Rows()
 	if keys {
 		r.Keys = a.Keys()
 	}
-	return r.Fill(s, n)
+	return r.Fill(s, n.total, n.longest)
 }
 
-// count writes where each range's answers begin, and returns how many there are.
-func count(s device.Stream, room *room, r *kernels.TreeRead) (int, error) {
+// answers are how many there are, and of one range at most.
+type answers struct{ total, longest int }
+
+// count writes where each range's answers begin.
+func count(s device.Stream, room *room, r *kernels.TreeRead) (answers, error) {
 	n := int(r.N)
-	var scratch device.Ptr
+	var sums, scratch device.Ptr
 	var p places
 	p.add(&r.Begin, 8*n)
+	p.add(&sums, 16)
 	p.add(&scratch, kernels.ScanBytes(n))
 	if err := room.take(&p); err != nil {
-		return 0, err
+		return answers{}, err
 	}
+	if err := kernels.Zero(s, sums, 16); err != nil {
+		return answers{}, err
+	}
+	r.Longest = sums + 8
 	if err := r.Bounds(s); err != nil {
-		return 0, err
+		return answers{}, err
 	}
-	end := r.Offsets + device.Ptr(8*n)
-	if err := kernels.Scan(s, 8, r.Offsets, r.Offsets, n, end, scratch); err != nil {
-		return 0, err
+	if err := kernels.Scan(s, 8, r.Offsets, r.Offsets, n, sums, scratch); err != nil {
+		return answers{}, err
 	}
-	return total(s, end)
+	if err := kernels.Copy(s, r.Offsets+device.Ptr(8*n), sums, 8); err != nil {
+		return answers{}, err
+	}
+	var both [2]uint64
+	err := s.Download(bytesOf(both[:]), sums)
+	return answers{int(both[0]), int(both[1])}, err
 }
 
 // total reads a number.

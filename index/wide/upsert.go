@@ -52,17 +52,17 @@ func spell(s device.Stream, room *room, f index.Format, q owned, e index.Entries
 // treeOwned asks a tree.
 type treeOwned struct {
 	r    kernels.TreeRead
-	gone int
+	gone answers
 }
 
 func (q *treeOwned) count(s device.Stream, room *room) (n int, err error) {
 	q.gone, err = count(s, room, &q.r)
-	return q.gone, err
+	return q.gone.total, err
 }
 
 func (q *treeOwned) fill(s device.Stream, keys, rows device.Ptr) error {
 	q.r.Keys, q.r.Rows = keys, rows
-	return q.r.Fill(s, q.gone)
+	return q.r.Fill(s, q.gone.total, q.gone.longest)
 }
 
 // spell is for a state of a tree.
