@@ -23,3 +23,19 @@ INLINE bool removes(const TreeItems &x, u64 i) {
   return item_op(x, i) == op_delete ||
          (x.Upserts && u32(index_of(x.Index, i)) + 1 < at<u32>(x.Upserts)[at<u32>(x.Same)[i]]);
 }
+
+// Part is one of the leaves that a group's entries go to, and those of them that do.
+struct Part { u32 leaf, begin, end; };
+
+// part_of is where entry number rank of a group goes. They are spread evenly.
+INLINE Part part_of(const treeGroup &g, u32 rank) {
+  if (g.Leaves == 1) return {0, 0, g.Count};
+  const u32 j = u32(((u64(rank) + 1) * g.Leaves - 1) / g.Count);
+  return {j, u32(u64(g.Count) * j / g.Leaves), u32(u64(g.Count) * (j + 1) / g.Leaves)};
+}
+
+// leaves_of is in how many leaves so many entries go: many are packed, and few
+// are split in the middle.
+INLINE u32 leaves_of(u32 count) {
+  return (count + (count > 2 * TreeLeaf ? treeFill : TreeLeaf) - 1) / (count > 2 * TreeLeaf ? treeFill : TreeLeaf);
+}

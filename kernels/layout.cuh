@@ -890,6 +890,66 @@ constexpr u64 treeFan = 16ull;
 constexpr u64 treeLevels = 7ull;
 constexpr u64 TreeUnit = 12ull;
 
+struct TreeDirect {
+  Tree From;
+  Tree To;
+  Ptr Keys;
+  Ptr Rows;
+  Ptr Ops;
+  Ptr Links;
+  Ptr Next;
+  Ptr Totals;
+  Ptr State;
+  Ptr Ring;
+  u64 N;
+  u64 Head;
+  u64 Tail;
+  u64 Mask;
+  u32 Slots;
+  u32 Most;
+  u32 Op;
+  u32 _1;
+};
+static_assert(sizeof(TreeDirect) == 432, "size");
+static_assert(__builtin_offsetof(TreeDirect, From) == 0, "offset");
+static_assert(__builtin_offsetof(TreeDirect, To) == 160, "offset");
+static_assert(__builtin_offsetof(TreeDirect, Keys) == 320, "offset");
+static_assert(__builtin_offsetof(TreeDirect, Rows) == 328, "offset");
+static_assert(__builtin_offsetof(TreeDirect, Ops) == 336, "offset");
+static_assert(__builtin_offsetof(TreeDirect, Links) == 344, "offset");
+static_assert(__builtin_offsetof(TreeDirect, Next) == 352, "offset");
+static_assert(__builtin_offsetof(TreeDirect, Totals) == 360, "offset");
+static_assert(__builtin_offsetof(TreeDirect, State) == 368, "offset");
+static_assert(__builtin_offsetof(TreeDirect, Ring) == 376, "offset");
+static_assert(__builtin_offsetof(TreeDirect, N) == 384, "offset");
+static_assert(__builtin_offsetof(TreeDirect, Head) == 392, "offset");
+static_assert(__builtin_offsetof(TreeDirect, Tail) == 400, "offset");
+static_assert(__builtin_offsetof(TreeDirect, Mask) == 408, "offset");
+static_assert(__builtin_offsetof(TreeDirect, Slots) == 416, "offset");
+static_assert(__builtin_offsetof(TreeDirect, Most) == 420, "offset");
+static_assert(__builtin_offsetof(TreeDirect, Op) == 424, "offset");
+constexpr u64 linkNumber = 16777215ull;
+constexpr u64 linkMore = 16777216ull;
+constexpr u64 linkPlace = 25ull;
+constexpr u64 linkActs = 1073741824ull;
+constexpr u64 linkThere = 2147483648ull;
+constexpr u64 linkMost = 16ull;
+
+struct TreeMet {
+  u64 Taken;
+  u64 Size;
+  u32 Other;
+  u32 Long;
+  u32 Done;
+  u32 _1;
+};
+static_assert(sizeof(TreeMet) == 32, "size");
+static_assert(__builtin_offsetof(TreeMet, Taken) == 0, "offset");
+static_assert(__builtin_offsetof(TreeMet, Size) == 8, "offset");
+static_assert(__builtin_offsetof(TreeMet, Other) == 16, "offset");
+static_assert(__builtin_offsetof(TreeMet, Long) == 20, "offset");
+static_assert(__builtin_offsetof(TreeMet, Done) == 24, "offset");
+
 struct TreeRead {
   Tree T;
   Ptr LoKeys;

@@ -336,6 +336,18 @@ var (
 	codeSortLongest = &device.Code{Module: moduleSort, Entry: "sort_longest", Block: 256, Items: 2048} // sortLaunch
 )
 
+//go:embed tree_direct.ptx
+var ptxTreeDirect string
+
+var (
+	moduleTreeDirect = &device.Module{Name: "tree_direct", PTX: ptxTreeDirect}
+
+	codeTreeMeet4   = &device.Code{Module: moduleTreeDirect, Entry: "tree_meet_4", Block: 256, Items: 128}    // TreeDirect
+	codeTreeMeet8   = &device.Code{Module: moduleTreeDirect, Entry: "tree_meet_8", Block: 256, Items: 128}    // TreeDirect
+	codeTreeSettle4 = &device.Code{Module: moduleTreeDirect, Entry: "tree_settle_4", Block: 256, Items: 1024} // TreeDirect
+	codeTreeSettle8 = &device.Code{Module: moduleTreeDirect, Entry: "tree_settle_8", Block: 256, Items: 1024} // TreeDirect
+)
+
 //go:embed tree_read.ptx
 var ptxTreeRead string
 

@@ -91,7 +91,7 @@ KERNEL(tree_group, TreeWrite, BLOCK, TREE_GROUPED * BLOCK) {
   if (lane() == 0 && gone) atomic_add(&totals->Deleted, gone);
   u64 sum = block_scan<BLOCK>(own, Add(), u64(0), all);
   if (warp() == 0) {
-    const u64 past = look_back(TilePairs{at<Pack<u64, 2>>(a.Grouped + 16)}, tile, all);
+    const u64 past = look_back<4>(TilePairs{at<Pack<u64, 2>>(a.Grouped + 16)}, tile, all);
     if (lane() == 0) {
       place[0] = past;
       if (u64(tile + 1) * (TREE_GROUPED * BLOCK) >= n) {
@@ -118,12 +118,6 @@ KERNEL(tree_group, TreeWrite, BLOCK, TREE_GROUPED * BLOCK) {
       if (base + k < n) at<u64>(a.Prefix)[base + k] = v[k];
     }
   }
-}
-
-// leaves_for is in how many leaves so many entries go: many are packed, and few
-// are split in the middle.
-INLINE u32 leaves_for(u32 count) {
-  return (count + (count > 2 * TreeLeaf ? treeFill : TreeLeaf) - 1) / (count > 2 * TreeLeaf ? treeFill : TreeLeaf);
 }
 
 // A group of more changes than these has a thread for each.
@@ -155,13 +149,13 @@ KERNEL(tree_plan, TreeWrite, BLOCK, TREE_PLANNED * BLOCK) {
   u64 all = 0;
   UNROLL for (u32 k = 0; k < TREE_PLANNED; k++) {
     u64 row;
-    x[k].Leaves = base + k * BLOCK < groups ? leaves_for(x[k].Count) : 0;
+    x[k].Leaves = base + k * BLOCK < groups ? leaves_of(x[k].Count) : 0;
     x[k].Before = u32(all + block_scan<BLOCK>(u64(x[k].Leaves), Add(), u64(0), row));
     all += row;
     if (end[k] - x[k].First > few_changes) totals->Large = 1;
   }
   if (warp() == 0) {
-    const u64 past = look_back(TileWords{at<u64>(a.Planned) + 1}, tile, all);
+    const u64 past = look_back<4>(TileWords{at<u64>(a.Planned) + 1}, tile, all);
     if (lane() == 0) {
       place[0] = past;
       if (u64(tile + 1) * (TREE_PLANNED * BLOCK) >= n) totals->Leaves = past + all;
@@ -209,7 +203,7 @@ INLINE void directory(const TreeWrite &a, u64 n) {
   }
   const u64 before = shfl(block_scan<BLOCK>(lane() == 0 ? own : u64(0), Add(), u64(0), all), 0);
   if (warp() == 0) {
-    const u64 past = look_back(TilePairs{at<Pack<u64, 2>>(a.Placed + 16)}, tile, all);
+    const u64 past = look_back<4>(TilePairs{at<Pack<u64, 2>>(a.Placed + 16)}, tile, all);
     if (lane() == 0) place[0] = past;
   }
   sync_block();
@@ -232,13 +226,14 @@ INLINE void directory(const TreeWrite &a, u64 n) {
 KERNEL(tree_directory_4, TreeWrite, BLOCK, TREE_LEAVES * BLOCK) { directory<u32>(a, n); }
 KERNEL(tree_directory_8, TreeWrite, BLOCK, TREE_LEAVES * BLOCK) { directory<u64>(a, n); }
 
-// put_at writes an entry to place pos of a leaf, of the so manieth slot that is
-// taken; who is the last of its leaf writes what the directory says of it.
+// slot_for is the so manieth slot that is taken.
+INLINE u32 slot_for(const TreeWrite &a, u32 taken) { return at<u32>(a.Ring)[(a.Head + taken) & a.Mask]; }
+
+// put_at writes an entry to place pos of a leaf in a slot; who is the last of its
+// leaf writes what the directory says of it.
 template <typename W>
-INLINE void put_at(const TreeWrite &a, u32 taken, u32 number, u32 pos, bool last, u32 sum, W word, Ptr rest, Ptr tail, u64 row) {
+INLINE void put_at(const TreeWrite &a, u32 slot, Ptr leaf, u32 number, u32 pos, bool last, u32 sum, W word, Ptr rest, Ptr tail, u64 row) {
   const TreeForm &f = a.To.Form;
-  const u32 slot = at<u32>(a.Ring)[(a.Head + taken) & a.Mask];
-  const Ptr leaf = slot_at(a.To.Slots, f.Block, slot);
   at<W>(leaf)[pos] = word;
   u64 *to = at<u64>(rest_of(f, leaf, pos));
   for (u32 w = 0; w + f.Long < f.Rest; w++) to[w] = at<u64>(rest)[w];
@@ -251,43 +246,43 @@ INLINE void put_at(const TreeWrite &a, u32 taken, u32 number, u32 pos, bool last
   }
 }
 
-// put writes entry number rank of a group to its leaf. The group's entries are
-// spread evenly.
+// put writes entry number rank of a group to its leaf.
 template <typename W>
 INLINE void put(const TreeWrite &a, const treeGroup &g, u32 rank, W word, Ptr rest, Ptr tail, u64 row) {
-  u32 j = 0, begin = 0, end = g.Count;
-  if (g.Leaves > 1) {
-    j = u32(((u64(rank) + 1) * g.Leaves - 1) / g.Count);
-    begin = u32(u64(g.Count) * j / g.Leaves);
-    end = u32(u64(g.Count) * (j + 1) / g.Leaves);
-  }
-  put_at(a, g.Before + j, g.At + j, rank - begin, rank + 1 == end, g.Sum + begin, word, rest, tail, row);
+  const Part p = part_of(g, rank);
+  const u32 slot = slot_for(a, g.Before + p.leaf);
+  put_at(a, slot, slot_at(a.To.Slots, a.To.Form.Block, slot), g.At + p.leaf, rank - p.begin, rank + 1 == p.end, g.Sum + p.begin, word, rest,
+         tail, row);
 }
 
-// put_packed writes entry number rank of n, in leaves of treeFill.
+// put_packed writes entry number rank of n, in leaves of treeFill, to its slot.
 template <typename W>
-INLINE void put_packed(const TreeWrite &a, u32 rank, u32 n, W word, Ptr rest, Ptr tail, u64 row) {
-  const u32 leaf = rank / u32(treeFill), pos = rank % u32(treeFill);
-  put_at(a, leaf, leaf, pos, pos + 1 == u32(treeFill) || rank + 1 == n, rank - pos, word, rest, tail, row);
+INLINE void put_packed(const TreeWrite &a, u32 slot, Ptr leaf, u32 rank, u32 n, W word, Ptr rest, Ptr tail, u64 row) {
+  const u32 pos = rank % u32(treeFill);
+  put_at(a, slot, leaf, rank / u32(treeFill), pos, pos + 1 == u32(treeFill) || rank + 1 == n, rank - pos, word, rest, tail, row);
 }
 
 #define TREE_BUILT 4
 
-// build writes all changes, which are in order, to new leaves.
+// build writes all changes, which are in order, to new leaves. All that a thread
+// reads comes before what it writes, or its reads would wait for each other.
 template <typename W>
 INLINE void build(const TreeWrite &a, u64 n) {
   const u64 base = u64(block()) * (TREE_BUILT * BLOCK) + thread();
   W word[TREE_BUILT];
   u64 row[TREE_BUILT];
+  u32 slot[TREE_BUILT];
+  Ptr leaf[TREE_BUILT];
   UNROLL for (u32 k = 0; k < TREE_BUILT; k++) {
-    const u64 i = base + k * BLOCK;
-    if (i < n) word[k] = item_word<W>(a.Items, i), row[k] = item_row(a.Items, i);
+    const u64 i = smaller(base + k * BLOCK, n - 1);
+    word[k] = item_word<W>(a.Items, i), row[k] = item_row(a.Items, i), slot[k] = slot_for(a, u32(i) / u32(treeFill));
   }
+  UNROLL for (u32 k = 0; k < TREE_BUILT; k++) leaf[k] = slot_at(a.To.Slots, a.To.Form.Block, slot[k]);
   UNROLL for (u32 k = 0; k < TREE_BUILT; k++) {
     const u64 i = base + k * BLOCK;
     if (i >= n) return;
     const Ptr rest = a.To.Form.Rest ? item_rest(a.Items, i) : 0;
-    put_packed<W>(a, u32(i), u32(n), word[k], rest, a.Tails ? at<Ptr>(a.Tails)[i] : 0, row[k]);
+    put_packed<W>(a, slot[k], leaf[k], u32(i), u32(n), word[k], rest, a.Tails ? at<Ptr>(a.Tails)[i] : 0, row[k]);
   }
 }
 
@@ -387,7 +382,8 @@ INLINE void all_entries(const TreeWrite &a, u64 n) {
   if (pos >= length_of(ref)) return;
   const u32 rank = at<u32>(a.From.Sums)[t / TreeLeaf] + pos;
   const Ptr leaf = leaf_at(a.From, ref);
-  put_packed<W>(a, rank, a.From.Entries, word_of<W>(leaf, pos), rest_of(a.From.Form, leaf, pos), a.Tails ? at<Ptr>(a.Tails)[rank] : 0,
+  const u32 slot = slot_for(a, rank / u32(treeFill));
+  put_packed<W>(a, slot, slot_at(a.To.Slots, a.To.Form.Block, slot), rank, a.From.Entries, word_of<W>(leaf, pos), rest_of(a.From.Form, leaf, pos), a.Tails ? at<Ptr>(a.Tails)[rank] : 0,
                 row_of(a.From.Form, leaf, pos));
 }
 

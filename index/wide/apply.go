@@ -28,6 +28,12 @@ func (t *tree) Apply(s device.Stream, v index.Version, e index.Entries) error {
 	}
 	room := &room{mem: t.mem}
 	defer room.release()
+	if t.direct(last, e) {
+		w := &write{t: t, s: s, room: room, last: last}
+		if next, err := w.direct(e); err != nil || next != nil {
+			return w.finish(next, v, err)
+		}
+	}
 	o := order{s: s, room: room, form: last.tree.Form, e: e}
 	if err := o.look(); err != nil {
 		return err
@@ -58,13 +64,19 @@ func (t *tree) Apply(s device.Stream, v index.Version, e index.Entries) error {
 		step = w.build
 	}
 	next, err := step()
+	t.next.packed = int(w.totals.Groups) < o.n/4 && last.tree.Entries > 0
+	return w.finish(next, v, err)
+}
+
+// finish makes a state that is done the latest one.
+func (w *write) finish(next *state, v index.Version, err error) error {
 	if err != nil {
 		return err
 	}
 	next.version = v
 	w.settle(next)
-	t.publish(next)
-	t.deleted += w.totals.Deleted
+	w.t.publish(next)
+	w.t.deleted += w.totals.Deleted
 	return nil
 }
 
@@ -250,7 +262,7 @@ func (w *write) takeSlots(next *state) error {
 	if x == nil {
 		x = newSlots(w.t.mem, int(next.tree.Form.Block))
 	} else {
-		free = int(w.t.readers(x) - x.head)
+		free = w.free(x)
 	}
 	w.slots = x
 	if need := int(w.totals.Leaves); need > free {

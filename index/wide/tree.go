@@ -23,7 +23,7 @@ func kind(name string, history bool) index.Kind {
 		if f.Words < 1 || f.Words > index.MaxWords {
 			return nil, fmt.Errorf("index/wide: keys of %d words", f.Words)
 		}
-		t := &tree{mem: mem, format: f, history: history}
+		t := &tree{mem: mem, format: f, history: history, next: guess{slots: 256 + 32}}
 		t.states = []*state{{tree: kernels.Tree{Form: t.form(false)}}}
 		return t, nil
 	}}
@@ -39,6 +39,7 @@ type tree struct {
 	format  index.Format
 	history bool
 	deleted uint64 // entries that went since all were written anew
+	next    guess
 
 	mu      sync.Mutex // of what follows
 	states  []*state   // by age; the last one is the latest
