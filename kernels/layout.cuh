@@ -806,6 +806,32 @@ static_assert(__builtin_offsetof(RunsMerge, Tiles) == 480, "offset");
 static_assert(__builtin_offsetof(RunsMerge, Tails) == 488, "offset");
 static_assert(__builtin_offsetof(RunsMerge, N) == 496, "offset");
 
+struct RunsBatch {
+  Tree To;
+  Ptr Keys;
+  Ptr Rows;
+  Ptr Counts;
+  Ptr Words;
+  Ptr Low;
+  Ptr Facts;
+  u64 N;
+  u32 Shift;
+  u32 Bits;
+};
+static_assert(sizeof(RunsBatch) == 224, "size");
+static_assert(__builtin_offsetof(RunsBatch, To) == 0, "offset");
+static_assert(__builtin_offsetof(RunsBatch, Keys) == 160, "offset");
+static_assert(__builtin_offsetof(RunsBatch, Rows) == 168, "offset");
+static_assert(__builtin_offsetof(RunsBatch, Counts) == 176, "offset");
+static_assert(__builtin_offsetof(RunsBatch, Words) == 184, "offset");
+static_assert(__builtin_offsetof(RunsBatch, Low) == 192, "offset");
+static_assert(__builtin_offsetof(RunsBatch, Facts) == 200, "offset");
+static_assert(__builtin_offsetof(RunsBatch, N) == 208, "offset");
+static_assert(__builtin_offsetof(RunsBatch, Shift) == 216, "offset");
+static_assert(__builtin_offsetof(RunsBatch, Bits) == 220, "offset");
+constexpr u64 batchRoom = 512ull;
+constexpr u64 batchEach = 128ull;
+
 struct scanArgs {
   Ptr In;
   Ptr Out;
@@ -1024,8 +1050,10 @@ struct TreeFacts {
   u32 RowsFall;
   u32 RowsSame;
   u32 Tails;
+  u32 Full;
+  u32 _1;
 };
-static_assert(sizeof(TreeFacts) == 176, "size");
+static_assert(sizeof(TreeFacts) == 184, "size");
 static_assert(__builtin_offsetof(TreeFacts, Or) == 0, "offset");
 static_assert(__builtin_offsetof(TreeFacts, And) == 72, "offset");
 static_assert(__builtin_offsetof(TreeFacts, First) == 144, "offset");
@@ -1034,6 +1062,7 @@ static_assert(__builtin_offsetof(TreeFacts, Fallen) == 160, "offset");
 static_assert(__builtin_offsetof(TreeFacts, RowsFall) == 164, "offset");
 static_assert(__builtin_offsetof(TreeFacts, RowsSame) == 168, "offset");
 static_assert(__builtin_offsetof(TreeFacts, Tails) == 172, "offset");
+static_assert(__builtin_offsetof(TreeFacts, Full) == 176, "offset");
 constexpr u64 EffectAdd = 64ull;
 constexpr u64 effectRemove = 128ull;
 constexpr u64 effectPlace = 63ull;

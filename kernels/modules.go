@@ -248,6 +248,18 @@ var (
 	codeReduceMax = &device.Code{Module: moduleReduce, Entry: "reduce_max", Block: 256, Items: 2048} // reduceArgs
 )
 
+//go:embed runs_batch.ptx
+var ptxRunsBatch string
+
+var (
+	moduleRunsBatch = &device.Module{Name: "runs_batch", PTX: ptxRunsBatch}
+
+	codeRunsSpread4 = &device.Code{Module: moduleRunsBatch, Entry: "runs_spread_4", Block: 256, Items: 256} // RunsBatch
+	codeRunsSpread8 = &device.Code{Module: moduleRunsBatch, Entry: "runs_spread_8", Block: 256, Items: 256} // RunsBatch
+	codeRunsPlace4  = &device.Code{Module: moduleRunsBatch, Entry: "runs_place_4", Block: 256, Items: 1}    // RunsBatch
+	codeRunsPlace8  = &device.Code{Module: moduleRunsBatch, Entry: "runs_place_8", Block: 256, Items: 1}    // RunsBatch
+)
+
 //go:embed runs_read.ptx
 var ptxRunsRead string
 

@@ -36,3 +36,21 @@ CALLED i32 compare_entries(Ptr a, Ptr b, u32 rest, u32 is_long, u64 row_a, u64 r
 INLINE i32 compare_equal(const Tree &s, u32 i, const Tree &t, u32 j) {
   return compare_entries(entry_rest(s, i), entry_rest(t, j), s.Form.Rest, s.Form.Long, entry_row(s, i), entry_row(t, j));
 }
+
+// put_words writes an entry of a run but for its row.
+template <typename W>
+INLINE void put_words(const Tree &t, u32 i, W word, Ptr rest, Ptr tail) {
+  const u32 pos = i % u32(TreeLeaf);
+  const Ptr leaf = packed_leaf(t, i);
+  at<W>(leaf)[pos] = word;
+  const TreeForm &f = t.Form;
+  u64 *to = at<u64>(rest_of(f, leaf, pos));
+  for (u32 w = 0; w + f.Long < f.Rest; w++) to[w] = at<u64>(rest)[w];
+  if (f.Long) to[f.Rest - 1] = tail;
+  if (pos == u32(TreeLeaf) - 1 || i + 1 == t.Entries) at<W>(t.Levels[0])[i / u32(TreeLeaf)] = word;
+}
+
+INLINE void put_row(const Tree &t, u32 i, u64 row) {
+  const Ptr rows = packed_leaf(t, i) + t.Form.RowsAt;
+  if (t.Form.Wide) at<u64>(rows)[i % u32(TreeLeaf)] = row; else at<u32>(rows)[i % u32(TreeLeaf)] = u32(row);
+}

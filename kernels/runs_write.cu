@@ -41,24 +41,6 @@ INLINE void resolve(const RunsWrite &a, u64 n) {
 KERNEL(runs_resolve_4, RunsWrite, BLOCK, BLOCK) { resolve<u32>(a, n); }
 KERNEL(runs_resolve_8, RunsWrite, BLOCK, BLOCK) { resolve<u64>(a, n); }
 
-// put writes an entry of a run but for its row.
-template <typename W>
-INLINE void put_words(const Tree &t, u32 i, W word, Ptr rest, Ptr tail) {
-  const u32 pos = i % u32(TreeLeaf);
-  const Ptr leaf = packed_leaf(t, i);
-  at<W>(leaf)[pos] = word;
-  const TreeForm &f = t.Form;
-  u64 *to = at<u64>(rest_of(f, leaf, pos));
-  for (u32 w = 0; w + f.Long < f.Rest; w++) to[w] = at<u64>(rest)[w];
-  if (f.Long) to[f.Rest - 1] = tail;
-  if (pos == u32(TreeLeaf) - 1 || i + 1 == t.Entries) at<W>(t.Levels[0])[i / u32(TreeLeaf)] = word;
-}
-
-INLINE void put_row(const Tree &t, u32 i, u64 row) {
-  const Ptr rows = packed_leaf(t, i) + t.Form.RowsAt;
-  if (t.Form.Wide) at<u64>(rows)[i % u32(TreeLeaf)] = row; else at<u32>(rows)[i % u32(TreeLeaf)] = u32(row);
-}
-
 INLINE void bury(const Tree &t, u32 i) { atomic_or(&at<u32>(t.Dead)[i / 32], 1u << (i % 32)); }
 
 template <typename W>

@@ -32,6 +32,8 @@ type TreeFacts struct {
 	RowsFall uint32 // a row is
 	RowsSame uint32 // a row is that of the entry before it
 	Tails    uint32 // a key has one
+	Full     uint32 // RunsBatch has found no place for a change
+	_        uint32
 }
 
 // TreeItems are changes in order of key and row, those of an entry as they came.

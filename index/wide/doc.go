@@ -23,6 +23,19 @@
 //	        what each change does, and where    │       what is written is known to nobody
 //	                                         the host waits once, and again at the end
 //
+// That is for batches that meet most leaves, lie close together, or have upserts.
+// One whose changes leaves have few of each is applied as it came (direct.go):
+//
+//	Apply   memory ─ meet ─ settle ─▶ totals ─▶ publish
+//	                   │       └ a block writes what becomes of its leaves, where that is
+//	                   │         known from the blocks before it, the nodes above too
+//	                   └ each change finds its leaf, and is hung to its list
+//
+// in two launches and one wait: memory for what settle takes is found before anybody
+// knows how much that is, by what the last batch took; settle counts on where it runs
+// out of it, and is done again. Lists that are too long, an upsert or a row of more
+// than 32 bits are found on the way, and have the batch go the other way.
+//
 // # lsm: levels
 //
 //	stack 7, the newest run first            stack 8 = current
@@ -40,6 +53,9 @@
 // away that is. So a range's entries are counted by places and sums, whatever its
 // size, and a live and a dead entry that meet in a merge both go. A batch whose
 // rows are above all that were, as a table's new rows are, need not be resolved.
+// Whether they are is known to the GPU: a batch is taken to be like the last one, and
+// what it was like is looked at in the wait at its end (levels_likely.go). Small ones
+// are then not sorted by digits but in buckets, in two launches (kernels.RunsBatch).
 //
 // Ranges of several runs are merged in pieces, a thread each: one begins where its
 // range does or at an entry whose number is a multiple of 32 in its run, and ends
@@ -84,8 +100,9 @@
 // in order what the first has found.
 //
 // Ranks come from the sums, so counting a range takes two ways down however long
-// it is. A scan's answers are written by warps that take 256 of them, whatever
-// ranges they are of.
+// it is. A scan's answers are written by ranges, 2 to 16 of them a warp, where these
+// are of about one length; or else by warps that take 512 answers, whatever ranges
+// they are of.
 //
 // btree and mvcc are this one structure. The latter keeps states for versions; a
 // snapshot at any of them reads as fast as the latest, because it is a tree like

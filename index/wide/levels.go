@@ -28,6 +28,7 @@ type levels struct {
 	maxRow  uint64 // no entry that ever was has a greater row
 	deleted uint64 // changes that took entries away since all was written anew
 	credit  int    // entries that clean-up may write
+	likely  likely // the next batch
 
 	mu      sync.Mutex // of what follows
 	current *stack

@@ -59,6 +59,9 @@ func (g *grow) apply(e index.Entries) (*stack, error) {
 	if e.Keys.N == 0 {
 		return g.last, nil
 	}
+	if next, err := g.speculate(e); err != nil || next != nil {
+		return next, err
+	}
 	o := order{s: g.s, room: g.room, form: g.x.form(false), e: e}
 	if err := o.look(); err != nil {
 		return nil, err
@@ -85,10 +88,16 @@ func (g *grow) apply(e index.Entries) (*stack, error) {
 		return nil, err
 	}
 	g.x.maxRow = max(g.x.maxRow, o.maxRow())
+	g.x.learn(&o, fresh)
 	if next.entries == 0 {
 		next.runs = nil
 	}
-	return next, g.compact(next, func(newer, older *run) bool {
+	return next, g.grown(next)
+}
+
+// grown merges the newest run with those that it is not much smaller than.
+func (g *grow) grown(next *stack) error {
+	return g.compact(next, func(newer, older *run) bool {
 		return due(newer.entries(), older.entries()) || len(next.runs) > kernels.MaxRuns
 	})
 }

@@ -22,6 +22,7 @@ type order struct {
 	e     index.Entries
 	n     int
 	facts kernels.TreeFacts
+	out   device.Ptr // where these are
 	words int        // of a key, without its tail
 	low   device.Ptr // rows of 32 bits, as they came, where keys have one word
 
@@ -33,16 +34,23 @@ type order struct {
 
 // look finds out what the batch is like.
 func (o *order) look() error {
-	o.n, o.words = o.e.Keys.N, int(o.form.Rest+1-o.form.Long)
-	for i := range o.facts.And {
-		o.facts.And[i] = ^uint64(0)
-	}
-	one := []kernels.TreeFacts{o.facts}
-	out, err := o.room.one(len(bytesOf(one)))
-	if err != nil {
+	if err := o.ask(); err != nil {
 		return err
 	}
-	if err := o.s.Upload(out, bytesOf(one)); err != nil {
+	return o.hear()
+}
+
+// ask has the GPU look, and hear waits for what it has seen.
+func (o *order) ask() (err error) {
+	o.n, o.words = o.e.Keys.N, int(o.form.Rest+1-o.form.Long)
+	one := make([]kernels.TreeFacts, 1)
+	for i := range one[0].And {
+		one[0].And[i] = ^uint64(0)
+	}
+	if o.out, err = o.room.one(len(bytesOf(one))); err != nil {
+		return err
+	}
+	if err := o.s.Upload(o.out, bytesOf(one)); err != nil {
 		return err
 	}
 	if o.one() {
@@ -50,11 +58,13 @@ func (o *order) look() error {
 			return err
 		}
 	}
-	k := kernels.TreeKeys{Form: o.form, Keys: o.e.Keys.Data, Rows: o.e.Rows, Out: out, Low: o.low}
-	if err := k.Facts(o.s, o.n); err != nil {
-		return err
-	}
-	err = o.s.Download(bytesOf(one), out)
+	k := kernels.TreeKeys{Form: o.form, Keys: o.e.Keys.Data, Rows: o.e.Rows, Out: o.out, Low: o.low}
+	return k.Facts(o.s, o.n)
+}
+
+func (o *order) hear() error {
+	one := make([]kernels.TreeFacts, 1)
+	err := o.s.Download(bytesOf(one), o.out)
 	o.facts = one[0]
 	return err
 }
@@ -83,6 +93,9 @@ func (o *order) maxRow() uint64 {
 	return o.facts.Or[o.words]
 }
 
+// top is how many of the lowest bits of first words there are in which these differ.
+func (o *order) top() int { return bits.Len64(o.facts.Or[0] &^ o.facts.And[0]) }
+
 // differ are the digits of a word in which keys differ.
 func (o *order) differ(word int) (first, last int) {
 	d := o.facts.Or[word] &^ o.facts.And[word]
@@ -92,10 +105,15 @@ func (o *order) differ(word int) (first, last int) {
 	return bits.TrailingZeros64(d) / 8, (bits.Len64(d) + 7) / 8
 }
 
+// unsorted are the changes as they came.
+func (o *order) unsorted() kernels.TreeItems {
+	return kernels.TreeItems{Words: o.e.Keys.Data, Stride: o.form.KeySize, Rows: o.e.Rows, Keys: o.e.Keys.Data,
+		KeySize: o.form.KeySize, Ops: o.e.Ops, Op: uint32(o.e.Op)}
+}
+
 // items are the changes in order.
 func (o *order) items() (kernels.TreeItems, error) {
-	x := kernels.TreeItems{Words: o.e.Keys.Data, Stride: o.form.KeySize, Rows: o.e.Rows, Keys: o.e.Keys.Data,
-		KeySize: o.form.KeySize, Ops: o.e.Ops, Op: uint32(o.e.Op)}
+	x := o.unsorted()
 	if o.e.Sorted || o.facts.Fallen == 0 {
 		if o.e.Sorted {
 			x.Distinct = 1
