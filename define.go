@@ -312,6 +312,9 @@ func indexOf(t *catalog.Table, s *parser.CreateIndex) (catalog.Index, error) {
 		return x, err
 	}
 	for _, id := range s.Include {
+		if x.Device != "" {
+			return x, sqltype.Errorf(sqltype.CodeNotSupported, "an index on %s has its keys alone: INCLUDE is for one on cpu", x.Device).At(int(id.Pos))
+		}
 		i := columnIndex(t, id.Name)
 		if i < 0 {
 			return x, errNoColumn(t, id)

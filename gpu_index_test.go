@@ -61,6 +61,7 @@ func TestGPUIndexes(t *testing.T) {
 	for _, bad := range []string{
 		"CREATE INDEX x ON one (v) WITH (device = 'abacus')",
 		"CREATE INDEX x ON one (v) WITH (device = 'cuda:7')",
+		"CREATE INDEX x ON one (v) INCLUDE (k) WITH (device = 'cuda')",
 	} {
 		_, err := c.Exec(context.Background(), bad)
 		require.Error(t, err, bad)

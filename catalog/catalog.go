@@ -58,7 +58,7 @@ type Index struct {
 	Primary bool
 	Keys    []IndexKey
 	// Include are further columns whose values the entries have beside the keys,
-	// offsets into Table.Columns. A GPU's index has them in name only.
+	// offsets into Table.Columns. A GPU's index has none.
 	Include []int
 	// Retention is for how long AS OF finds versions that were replaced, if that is
 	// longer than the setting says. One of mvcc keeps what it was for so long.

@@ -61,11 +61,7 @@ func (s *Store) newTableIndex(t *catalog.Table, def *catalog.Index) (*tableIndex
 		keys = append(keys, index.KeyColumn{Type: c.Type, NotNull: c.NotNull, Desc: k.Desc, NullsFirst: k.NullsFirst,
 			Fold: c.NoCase && c.Type.Kind.IsString()})
 	}
-	include := def.Include
-	if def.Device != "" {
-		include = nil // its keys would have to come over the bus: rows are read here
-	}
-	for _, at := range include {
+	for _, at := range def.Include {
 		c := t.Columns[at]
 		x.carried = append(x.carried, c.ID)
 		keys = append(keys, index.KeyColumn{Type: c.Type, NotNull: c.NotNull, Carried: true})
