@@ -831,6 +831,7 @@ static_assert(__builtin_offsetof(RunsBatch, Shift) == 216, "offset");
 static_assert(__builtin_offsetof(RunsBatch, Bits) == 220, "offset");
 constexpr u64 batchRoom = 512ull;
 constexpr u64 batchEach = 128ull;
+constexpr u64 batchApart = 8ull;
 
 struct scanArgs {
   Ptr In;

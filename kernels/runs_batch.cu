@@ -8,7 +8,7 @@ INLINE void spread(const RunsBatch &a, u64 n) {
   if (i >= n) return;
   const W word = at<W>(a.Keys)[i];
   const u32 bucket = u32(word >> (a.Shift % (8 * sizeof(W)))) & ((1u << a.Bits) - 1);
-  const u32 k = atomic_add(&at<u32>(a.Counts)[bucket], 1);
+  const u32 k = atomic_add(&at<u32>(a.Counts)[bucket * u32(batchApart)], 1);
   if (k >= u32(batchRoom)) {
     atomic_or(&at<TreeFacts>(a.Facts)->Full, 1);
     return;
@@ -28,9 +28,9 @@ INLINE void place_bucket(const RunsBatch &a) {
   SHARED(W, words, batchRoom);
   SHARED(u32, rows, batchRoom);
   SHARED(u32, begin, 1);
-  const u32 bucket = block(), *counts = at<u32>(a.Counts), count = smaller(counts[bucket], u32(batchRoom));
+  const u32 bucket = block(), *counts = at<u32>(a.Counts), count = smaller(counts[bucket * u32(batchApart)], u32(batchRoom));
   u32 before = 0;
-  for (u32 b = thread(); b < bucket; b += BLOCK) before += counts[b];
+  for (u32 b = thread(); b < bucket; b += BLOCK) before += counts[b * u32(batchApart)];
   before = block_reduce<BLOCK>(before, Add());
   if (thread() == 0) begin[0] = before;
   W word[K];

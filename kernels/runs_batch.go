@@ -28,11 +28,13 @@ type RunsBatch struct {
 }
 
 // batchRoom is how many changes a bucket has room for; batchEach about how many it has.
+// Counts are batchApart words from each other: what adds to one sector waits for each other.
 //
 //gpu:layout
 const (
-	batchRoom = 512
-	batchEach = 128
+	batchRoom  = 512
+	batchEach  = 128
+	batchApart = 8
 )
 
 // MostBatch is the most changes of a RunsBatch: each block sums up all buckets' counts.
@@ -51,7 +53,7 @@ func (a *RunsBatch) Room(f TreeForm, top int, p device.Ptr) (bytes, clear int) {
 	a.Shift = uint32(top) - a.Bits
 	buckets, from := 1<<a.Bits, p
 	a.Counts = p
-	p += device.Ptr(4*buckets+255) &^ 255
+	p += device.Ptr(4*batchApart*buckets+255) &^ 255
 	clear = int(p - from)
 	a.Words = p
 	p += device.Ptr(f.Word() * batchRoom * buckets)

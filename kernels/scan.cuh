@@ -53,11 +53,9 @@ struct TilePairs {
 };
 
 // look_back publishes a tile's sum, and gives the sum of all tiles before. What
-// it publishes in is 0 before the launch. One warp calls it; a lane looks at R tiles
-// at a time. Sums pass on by 32 times R tiles in about a microsecond, which is what
-// limits a launch of many small tiles. (To read the words of several warps at once,
-// for fewer rounds, was slower.)
-template <u32 R = 1, typename P>
+// it publishes in is 0 before the launch. One warp calls it. (To read the words
+// of several warps at once, for fewer rounds, was slower.)
+template <typename P>
 INLINE u64 look_back(P words, u32 tile, u64 sum) {
   if (tile == 0) {
     if (lane() == 0) words.put(0, tile_upto, sum);
@@ -66,27 +64,15 @@ INLINE u64 look_back(P words, u32 tile, u64 sum) {
   if (lane() == 0) words.put(tile, tile_own, sum);
   u64 before = 0;
   u32 upto = 0;
-  for (i64 t = i64(tile) - 1 - i64(lane() * R); upto == 0; t -= WARP * R) {
-    u64 v[R], state[R];
-    bool none = false;
-    UNROLL for (u32 r = 0; r < R; r++) v[r] = 0, state[r] = t < i64(r) ? tile_upto : words.get(t - r, v[r]), none |= state[r] == 0;
-    while (any(none)) {
+  for (i64 t = i64(tile) - 1 - lane(); upto == 0; t -= WARP) {
+    u64 v = 0, state = t < 0 ? tile_upto : words.get(t, v);
+    while (any(state == 0)) {
       nap();
-      none = false;
-      UNROLL for (u32 r = 0; r < R; r++) {
-        if (state[r] == 0) state[r] = words.get(t - r, v[r]);
-        none |= state[r] == 0;
-      }
+      if (state == 0) state = words.get(t, v);
     }
     // Sums of their own, up to and with the first that is of all.
-    u64 own = 0;
-    bool all_before = false;
-    UNROLL for (u32 r = 0; r < R; r++) {
-      if (!all_before) own += v[r];
-      all_before |= state[r] == tile_upto;
-    }
-    upto = ballot(all_before);
-    if (upto == 0 || lane() <= ctz(upto)) before += own;
+    upto = ballot(state == tile_upto);
+    if (upto == 0 || lane() <= ctz(upto)) before += v;
   }
   before = warp_reduce(before, Add());
   if (lane() == 0) words.put(tile, tile_upto, before + sum);

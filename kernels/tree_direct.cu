@@ -57,8 +57,8 @@ INLINE void meet(const TreeDirect &a, u64 n) {
   if (any(other) && lane() == 0) atomic_or(&at<TreeMet>(a.Totals)->Other, 1);
 }
 
-KERNEL(tree_meet_4, TreeDirect, BLOCK, DIRECT_MET) { meet<u32>(a, n); }
-KERNEL(tree_meet_8, TreeDirect, BLOCK, DIRECT_MET) { meet<u64>(a, n); }
+DENSE(tree_meet_4, TreeDirect, BLOCK, DIRECT_MET, 4) { meet<u32>(a, n); }
+DENSE(tree_meet_8, TreeDirect, BLOCK, DIRECT_MET, 4) { meet<u64>(a, n); }
 
 // Direct is a change of the batch as an entry.
 template <typename W>
@@ -307,7 +307,7 @@ INLINE void settle(const TreeDirect &a, u64 n) {
   const u32 lists = u32(taken >> 48), groups = u32(taken >> 32) & 0xffff;
   if (warp() == 1 && lane() == 0) place[1] = taken ? atomic_add(&met->Taken, u64(groups) << 32 | u32(taken)) : 0;
   if (warp() == 0) {
-    const u64 past = look_back<4>(TilePairs{at<Pack<u64, 2>>(a.State + 16)}, tile, all);
+    const u64 past = look_back(TilePairs{at<Pack<u64, 2>>(a.State + 16)}, tile, all);
     if (lane() == 0) {
       place[0] = past;
       if (u64(tile + 1) * (K * BLOCK) >= n) st_relaxed(&met->Size, past + all);
@@ -343,5 +343,7 @@ INLINE void settle(const TreeDirect &a, u64 n) {
   if (done[0] + 1 == blocks()) finish_levels<W>(a);
 }
 
-KERNEL(tree_settle_4, TreeDirect, BLOCK, DIRECT_LEAVES * BLOCK) { settle<u32>(a, n); }
-KERNEL(tree_settle_8, TreeDirect, BLOCK, DIRECT_LEAVES * BLOCK) { settle<u64>(a, n); }
+// Without a bound the rare ways take so many registers that a fifth more time is lost
+// than with room for four blocks; for five and six they are too few.
+DENSE(tree_settle_4, TreeDirect, BLOCK, DIRECT_LEAVES * BLOCK, 4) { settle<u32>(a, n); }
+DENSE(tree_settle_8, TreeDirect, BLOCK, DIRECT_LEAVES * BLOCK, 4) { settle<u64>(a, n); }

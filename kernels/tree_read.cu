@@ -211,28 +211,31 @@ INLINE void fill_ranges(const TreeRead &a, u64 n) {
   constexpr u32 C = WARP / M, K = 4;
   const Tree &t = a.T;
   const u64 i = (u64(block()) * (BLOCK / WARP) + warp()) * M + lane() / C;
-  u64 begin = 0;
+  u64 all_begin = 0;
   u32 low = 0, high = 0, leaf = lane() % C;
   if (i < n) {
     const u64 b = at<u64>(a.Begin)[i];
-    begin = at<u64>(a.Offsets)[i];
+    all_begin = at<u64>(a.Offsets)[i];
     low = u32(b >> 32);
-    high = low + u32(at<u64>(a.Offsets)[i + 1] - begin);
+    high = low + u32(at<u64>(a.Offsets)[i + 1] - all_begin);
     leaf += PACKED ? low / u32(TreeLeaf) : u32(b);
   }
+  // Answers of a warp are so near each other that 32 bits say where.
+  u64 *const rows = at<u64>(a.Rows) + shfl(all_begin, 0);
+  const u32 begin = u32(all_begin - shfl(all_begin, 0)) - low;
   const u32 pos = lane() % u32(TreeLeaf);
   // What is known of the next leaf is read before answers are written.
   const u32 count = low < high ? t.Counts[0] : 0;
   u32 ref = leaf < count ? ref_in<PACKED>(t, leaf) : 0, sum = leaf < count ? sum_in<PACKED>(t, leaf) : 0;
   for (bool more = true; more;) {
     u32 span = 0; // which entries of the leaf are answers
-    u64 to = 0;   // where its first one would be
+    u32 to = 0;   // where its first one would be
     Ptr from = 0;
     more = false;
     if (leaf < count && sum < high) {
       const u32 length = length_of(ref);
       span = (low > sum ? low - sum : 0) | smaller(high - sum, length) << 8;
-      to = begin + sum - low;
+      to = begin + sum;
       from = leaf_in<PACKED>(t, ref);
       more = lane() % C == C - 1 && sum + length < high;
     }
@@ -241,7 +244,8 @@ INLINE void fill_ranges(const TreeRead &a, u64 n) {
     if (more && leaf < count) ref = ref_in<PACKED>(t, leaf), sum = sum_in<PACKED>(t, leaf);
     for (u32 left = ballot(span != 0); left;) {
       Ptr leaves[K];
-      u64 places[K], row[K];
+      u64 row[K];
+      u32 places[K];
       bool here[K];
       UNROLL for (u32 k = 0; k < K; k++) {
         const u32 x = ctz(left);
@@ -256,8 +260,9 @@ INLINE void fill_ranges(const TreeRead &a, u64 n) {
       UNROLL for (u32 k = 0; k < K; k++) row[k] = here[k] ? row_of(t.Form, leaves[k], pos) : 0;
       UNROLL for (u32 k = 0; k < K; k++) {
         if (!here[k]) continue;
-        at<u64>(a.Rows)[places[k]] = row[k];
-        if (a.Keys) put_key<W>(a, places[k], leaves[k], pos);
+        u64 *to = rows + i32(places[k]);
+        *to = row[k];
+        if (a.Keys) put_key<W>(a, u64(to - at<u64>(a.Rows)), leaves[k], pos);
       }
     }
   }
@@ -269,10 +274,10 @@ INLINE void fill_ranges(const TreeRead &a, u64 n) {
 #define TREE_MIDDLE 2
 
 #define FILL_RANGES(name, M)                                                                         \
-  DENSE(name##_4, TreeRead, BLOCK, M * BLOCK / 32, 5) {                                              \
+  DENSE(name##_4, TreeRead, BLOCK, M * BLOCK / 32, 6) {                                              \
     if (a.T.Refs) fill_ranges<u32, false, M>(a, n); else fill_ranges<u32, true, M>(a, n);            \
   }                                                                                                  \
-  DENSE(name##_8, TreeRead, BLOCK, M * BLOCK / 32, 5) {                                              \
+  DENSE(name##_8, TreeRead, BLOCK, M * BLOCK / 32, 6) {                                              \
     if (a.T.Refs) fill_ranges<u64, false, M>(a, n); else fill_ranges<u64, true, M>(a, n);            \
   }
 

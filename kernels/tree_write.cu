@@ -91,7 +91,7 @@ KERNEL(tree_group, TreeWrite, BLOCK, TREE_GROUPED * BLOCK) {
   if (lane() == 0 && gone) atomic_add(&totals->Deleted, gone);
   u64 sum = block_scan<BLOCK>(own, Add(), u64(0), all);
   if (warp() == 0) {
-    const u64 past = look_back<4>(TilePairs{at<Pack<u64, 2>>(a.Grouped + 16)}, tile, all);
+    const u64 past = look_back(TilePairs{at<Pack<u64, 2>>(a.Grouped + 16)}, tile, all);
     if (lane() == 0) {
       place[0] = past;
       if (u64(tile + 1) * (TREE_GROUPED * BLOCK) >= n) {
@@ -155,7 +155,7 @@ KERNEL(tree_plan, TreeWrite, BLOCK, TREE_PLANNED * BLOCK) {
     if (end[k] - x[k].First > few_changes) totals->Large = 1;
   }
   if (warp() == 0) {
-    const u64 past = look_back<4>(TileWords{at<u64>(a.Planned) + 1}, tile, all);
+    const u64 past = look_back(TileWords{at<u64>(a.Planned) + 1}, tile, all);
     if (lane() == 0) {
       place[0] = past;
       if (u64(tile + 1) * (TREE_PLANNED * BLOCK) >= n) totals->Leaves = past + all;
@@ -203,7 +203,7 @@ INLINE void directory(const TreeWrite &a, u64 n) {
   }
   const u64 before = shfl(block_scan<BLOCK>(lane() == 0 ? own : u64(0), Add(), u64(0), all), 0);
   if (warp() == 0) {
-    const u64 past = look_back<4>(TilePairs{at<Pack<u64, 2>>(a.Placed + 16)}, tile, all);
+    const u64 past = look_back(TilePairs{at<Pack<u64, 2>>(a.Placed + 16)}, tile, all);
     if (lane() == 0) place[0] = past;
   }
   sync_block();
@@ -260,6 +260,10 @@ template <typename W>
 INLINE void put_packed(const TreeWrite &a, u32 slot, Ptr leaf, u32 rank, u32 n, W word, Ptr rest, Ptr tail, u64 row) {
   const u32 pos = rank % u32(treeFill);
   put_at(a, slot, leaf, rank / u32(treeFill), pos, pos + 1 == u32(treeFill) || rank + 1 == n, rank - pos, word, rest, tail, row);
+  if (pos + 1 != u32(treeFill)) return;
+  // Memory that is written by whole sectors need not be read.
+  at<W>(leaf)[pos + 1] = word;
+  if (a.To.Form.Wide) at<u64>(leaf + a.To.Form.RowsAt)[pos + 1] = row; else at<u32>(leaf + a.To.Form.RowsAt)[pos + 1] = u32(row);
 }
 
 #define TREE_BUILT 4

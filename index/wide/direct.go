@@ -17,7 +17,7 @@ type guess struct {
 func (t *tree) direct(last *state, e index.Entries) bool {
 	x, n := &last.tree, e.Keys.N
 	return x.Entries > 0 && x.Form.Rest == 0 && e.Op != index.Upsert && !(e.Ops != 0 && t.next.mixed) && !t.next.packed &&
-		n <= min(2*x.Leaves(), kernels.TreeMostDirect) && int64(x.Entries)+int64(n) <= maxEntries
+		n <= min(x.Leaves(), kernels.TreeMostDirect) && int64(x.Entries)+int64(n) <= maxEntries
 }
 
 // direct makes the next state in three launches, and waits once. It is nil if the

@@ -133,6 +133,7 @@ func BenchmarkMixed(b *testing.B) {
 				lows, highs := index.NewBatch(l.d, f), index.NewBatch(l.d, f)
 				defer lows.Release()
 				defer highs.Release()
+				require.NoError(l, l.snapshot().Scan(l.s, index.Ranges{N: 1}, index.Order{Keys: true, Limit: 1}, l.answer)) // loads the code
 				for round := range rounds {
 					r := index.Ranges{N: step}
 					l.batch, lows = lows, l.batch
