@@ -23,7 +23,7 @@
 //	        what each change does, and where    │       what is written is known to nobody
 //	                                         the host waits once, and again at the end
 //
-// That is for batches that meet most leaves, lie close together, or have upserts.
+// That is for batches of more changes than leaves, that lie close together, or have upserts.
 // One whose changes leaves have few of each is applied as it came (direct.go):
 //
 //	Apply   memory ─ meet ─ settle ─▶ totals ─▶ publish
@@ -140,13 +140,13 @@
 // # What was measured
 //
 // One H200, 50 million 32-bit keys and rows (bench/history, 2026-11-22): building
-// 19.3 G/s, lookups 13.0 (16.3 at 16 million), appending a million 4.8, inserting
-// a million at random 1.1, ten thousand into 10 million 0.06; 9.7 bytes a key when
-// built, 15.5 when grown at random. Lookups at the oldest of 64 snapshots are as
-// fast as at the latest, 13. Lookups wait for memory, so that as many warps as
-// there is room for are worth more than registers.
+// 20 G/s, lookups 13.0 (16.3 at 16 million), ranges of 8 4.2 and of 1024 0.165,
+// appending a million 6, inserting a million at random 1.7, ten thousand into 10
+// million 0.14; 9.7 bytes a key when built, 15.9 when grown at random. Lookups at the
+// oldest of 64 snapshots are as fast as at the latest, 13. Lookups wait for memory, so
+// that as many warps as there is room for are worth more than registers.
 //
-// lsm, 2^27 keys in batches of 2^20: inserting 4.0 G/s, lookups in three runs 5.6;
-// 17 million in batches of 2^16, in two runs: inserting 0.6, lookups 9.6, ranges of
+// lsm, 2^27 keys in batches of 2^20: inserting 3.9 G/s, lookups in three runs 5.7;
+// 17 million in batches of 2^16, in two runs: inserting 0.9, lookups 9.5, ranges of
 // 8 2.1, of 1024 0.04; 8.3 bytes a key.
 package wide
