@@ -236,7 +236,7 @@ func (r *driverRows) ColumnTypeScanType(i int) reflect.Type {
 		return reflect.TypeFor[time.Time]()
 	case k == sqltype.KindList:
 		return reflect.TypeFor[[]any]()
-	case k == sqltype.KindStruct:
+	case k == sqltype.KindStruct, k == sqltype.KindMap:
 		return reflect.TypeFor[map[string]any]()
 	}
 	return reflect.TypeFor[string]()

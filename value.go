@@ -47,8 +47,10 @@ const (
 	KindTimeTZ      = sqltype.KindTimeTZ
 	KindBit         = sqltype.KindBit
 	KindEnum        = sqltype.KindEnum
+	KindJSON        = sqltype.KindJSON
 	KindList        = sqltype.KindList
 	KindStruct      = sqltype.KindStruct
+	KindMap         = sqltype.KindMap
 )
 
 // toValue makes an argument's value: nil, booleans, integers, floats, strings,
@@ -208,8 +210,18 @@ func goValue(v Value) any {
 		return time.Unix(v.I*86400, 0).UTC()
 	case sqltype.KindTimestamp, sqltype.KindTimestampTZ:
 		return time.UnixMicro(v.I).UTC()
-	case sqltype.KindDecimal, sqltype.KindTime, sqltype.KindInterval, sqltype.KindUUID, sqltype.KindTimeTZ, sqltype.KindBit, sqltype.KindEnum:
+	case sqltype.KindDecimal, sqltype.KindTime, sqltype.KindInterval, sqltype.KindUUID, sqltype.KindTimeTZ, sqltype.KindBit, sqltype.KindEnum, sqltype.KindJSON:
 		return v.String()
+	case sqltype.KindMap: // by the keys' text
+		entries := map[string]any{}
+		for e := v.Elements(); e.Next(); {
+			entry := e.Datum().Elements()
+			entry.Next()
+			key := entry.Datum().String()
+			entry.Next()
+			entries[key] = goValue(entry.Datum())
+		}
+		return entries
 	case sqltype.KindList:
 		list := []any{}
 		for e := v.Elements(); e.Next(); {

@@ -27,7 +27,7 @@ var areas = []struct {
 	title string
 }{
 	{FuncAdd, "Operators"}, {FuncLike, "Patterns"}, {FuncAbs, "Mathematics"}, {FuncListValue, "Lists and structs"},
-	{FuncLength, "Text, bytes and bits"}, {FuncHash, "Values, sequences and the session"}, {FuncDatePart, "Dates and times"},
+	{FuncMap, "Maps"}, {FuncJSONExtract, "JSON"}, {FuncLength, "Text, bytes and bits"}, {FuncHash, "Values, sequences and the session"}, {FuncDatePart, "Dates and times"},
 	{FuncCount, "Aggregates"}, {FuncRowNumber, "Window functions"},
 }
 

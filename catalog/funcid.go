@@ -142,6 +142,38 @@ const (
 	FuncArrayDims
 	FuncArrayFill
 	FuncTrimArray
+	FuncListWhere
+	FuncListSelect
+	FuncListGradeUp
+	FuncListDistance
+	FuncListInnerProduct
+	FuncListCosine
+
+	// Maps.
+	FuncMap
+	FuncMapFromEntries
+	FuncMapEntries
+	FuncMapKeys
+	FuncMapValues
+	FuncMapExtract
+	FuncMapExtractValue
+	FuncMapContains
+	FuncMapConcat
+
+	// JSON.
+	FuncJSONExtract
+	FuncJSONExtractString
+	FuncJSONExists
+	FuncJSONValid
+	FuncJSONType
+	FuncJSONTypeof
+	FuncJSONArrayLength
+	FuncJSONKeys
+	FuncJSONEntries
+	FuncJSON
+	FuncToJSON
+	FuncJSONArray
+	FuncJSONObject
 
 	// Strings.
 	FuncLength
@@ -197,6 +229,24 @@ const (
 	FuncCRC32
 	FuncToBin
 	FuncToNumber
+	FuncPrintf
+	FuncRegexpFullMatch
+	FuncRegexpEscape
+	FuncURLEncode
+	FuncURLDecode
+	FuncToBase64
+	FuncFromBase64
+	FuncUnhex
+	FuncToBase
+	FuncFormatBytes
+	FuncFormatDecimalBytes
+	FuncParseFilename
+	FuncParseDirpath
+	FuncBar
+	FuncJaccard
+	FuncJaro
+	FuncJaroWinkler
+	FuncDamerauLevenshtein
 	FuncHash
 	FuncTypeof
 	FuncVersion
@@ -373,7 +423,18 @@ var funcNames = [numFuncs]string{
 	FuncArrayToString: "array_to_string", FuncStringToArray: "string_to_array",
 	FuncRegexpSplit: "regexp_split_to_array", FuncGenerateSeries: "generate_series", FuncRange: "range",
 	FuncRegexpMatch: "regexp_match", FuncArrayNDims: "array_ndims", FuncArrayDims: "array_dims",
-	FuncArrayFill: "array_fill", FuncTrimArray: "trim_array",
+	FuncArrayFill: "array_fill", FuncTrimArray: "trim_array", FuncListWhere: "list_where",
+	FuncListSelect: "list_select", FuncListGradeUp: "list_grade_up", FuncListDistance: "list_distance",
+	FuncListInnerProduct: "list_inner_product", FuncListCosine: "list_cosine_similarity",
+
+	FuncMap: "map", FuncMapFromEntries: "map_from_entries", FuncMapEntries: "map_entries", FuncMapKeys: "map_keys",
+	FuncMapValues: "map_values", FuncMapExtract: "map_extract", FuncMapExtractValue: "map_extract_value",
+	FuncMapContains: "map_contains", FuncMapConcat: "map_concat",
+
+	FuncJSONExtract: "json_extract", FuncJSONExtractString: "json_extract_string", FuncJSONExists: "json_exists",
+	FuncJSONValid: "json_valid", FuncJSONType: "json_type", FuncJSONTypeof: "json_typeof",
+	FuncJSONArrayLength: "json_array_length", FuncJSONKeys: "json_keys", FuncJSONEntries: "json_entries", FuncJSON: "json",
+	FuncToJSON: "to_json", FuncJSONArray: "json_array", FuncJSONObject: "json_object",
 
 	FuncLength: "length", FuncOctetLength: "octet_length", FuncBitLength: "bit_length",
 	FuncLower: "lower", FuncUpper: "upper", FuncInitcap: "initcap", FuncTrim: "trim",
@@ -390,6 +451,11 @@ var funcNames = [numFuncs]string{
 	FuncBitString: "bitstring", FuncBitPosition: "bit_position",
 	FuncSHA1: "sha1", FuncSHA224: "sha224", FuncSHA384: "sha384", FuncSHA512: "sha512", FuncCRC32: "crc32",
 	FuncToBin: "to_bin", FuncToNumber: "to_number",
+	FuncPrintf: "printf", FuncRegexpFullMatch: "regexp_full_match", FuncRegexpEscape: "regexp_escape",
+	FuncURLEncode: "url_encode", FuncURLDecode: "url_decode", FuncToBase64: "to_base64", FuncFromBase64: "from_base64",
+	FuncUnhex: "unhex", FuncToBase: "to_base", FuncFormatBytes: "format_bytes", FuncFormatDecimalBytes: "format_decimal_bytes",
+	FuncParseFilename: "parse_filename", FuncParseDirpath: "parse_dirpath", FuncBar: "bar", FuncJaccard: "jaccard",
+	FuncJaro: "jaro_similarity", FuncJaroWinkler: "jaro_winkler_similarity", FuncDamerauLevenshtein: "damerau_levenshtein",
 	FuncHash: "hash", FuncTypeof: "typeof", FuncVersion: "version", FuncCurrentVersion: "current_version",
 
 	FuncNextval: "nextval", FuncCurrval: "currval", FuncLastval: "lastval", FuncSetval: "setval",

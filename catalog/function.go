@@ -111,7 +111,7 @@ func newRegistry() *registry {
 		r.index[k] = map[string]int{}
 	}
 	for _, table := range [...][]family{
-		operatorFamilies(), mathFamilies(), stringFamilies(), patternFamilies(), listFamilies(), dateFamilies(), sessionFamilies(),
+		operatorFamilies(), mathFamilies(), stringFamilies(), patternFamilies(), listFamilies(), mapFamilies(), jsonFamilies(), dateFamilies(), sessionFamilies(),
 		aggregateFamilies(), windowFamilies(),
 	} {
 		for i := range table {

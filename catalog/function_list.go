@@ -20,9 +20,11 @@ func listFamilies() []family {
 		nulls(list(FuncStructPack, fieldsOfRow, "row")),
 		{Func: Func{ID: FuncStructExtract}, signatures: []signature{{rule: anyField, refine: knownField}}},
 		list(FuncListExtract, listsWith(elem, "li"), "list_element", "array_extract"),
-		nulls(list(FuncListSlice, listsWith(whole, "lii"), "array_slice")),
+		nulls(family{Func: Func{ID: FuncListSlice}, aliases: []string{"array_slice"}, signatures: []signature{
+			by(listsWith(whole, "lii")), by(listsWith(whole, "liii")),
+		}}),
 		nulls(list(FuncListAppend, listsWith(whole, "le"), "array_append", "array_push_back")),
-		nulls(list(FuncListPrepend, listsWith(whole, "el"), "array_prepend", "array_push_front")),
+		nulls(list(FuncListPrepend, listsWith(whole, "el"), "array_prepend")),
 		nulls(list(FuncListConcat, joinedLists, "list_cat", "array_cat", "array_concat")),
 		list(FuncListContains, listsWith(always(boolean), "le"), "array_contains", "list_has", "array_has"),
 		nulls(list(FuncListPosition, listsWith(always(i32), "le"), "list_indexof", "array_position", "array_indexof")),
@@ -43,7 +45,7 @@ func listFamilies() []family {
 		nulls(family{Func: Func{ID: FuncListResize}, aliases: []string{"array_resize"}, signatures: []signature{
 			by(listsWith(whole, "li")), by(listsWith(whole, "lie")),
 		}}),
-		list(FuncCardinality, ofList(i32)),
+		list(FuncCardinality, ofListOrMap(i32)),
 		{Func: Func{ID: FuncArrayLength}, signatures: []signature{by(ofList(i32)), by(listsWith(always(i32), "li"))}, aliases: []string{"array_upper"}},
 		list(FuncArrayLower, listsWith(always(i32), "li")),
 		nulls(family{Func: Func{ID: FuncArrayToString}, aliases: []string{"list_to_string"}, signatures: []signature{
@@ -58,6 +60,12 @@ func listFamilies() []family {
 		list(FuncArrayDims, ofList(str)),
 		{Func: Func{ID: FuncArrayFill, NullIn: true}, signatures: []signature{by(filledList)}},
 		list(FuncTrimArray, listsWith(whole, "li")),
+		list(FuncListWhere, picked(sqltype.Bool), "array_where"),
+		list(FuncListSelect, picked(i64), "array_select"),
+		list(FuncListGradeUp, listsWith(always(whole(i64)), "l"), "array_grade_up", "grade_up"),
+		list(FuncListDistance, twoVectors, "array_distance"),
+		list(FuncListInnerProduct, twoVectors, "list_dot_product", "array_inner_product", "array_dot_product"),
+		list(FuncListCosine, twoVectors, "array_cosine_similarity"),
 		{Func: Func{ID: FuncGenerateSeries}, signatures: seriesSignatures()},
 		{Func: Func{ID: FuncRange}, signatures: seriesSignatures()},
 	}
@@ -127,6 +135,36 @@ func ofList(result sqltype.Type) rule {
 	return func(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
 		return args, result, len(args) == 1 && args[0].Kind == sqltype.KindList
 	}
+}
+
+// ofListOrMap is ofList, or takes a map.
+func ofListOrMap(result sqltype.Type) rule {
+	return func(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
+		return args, result, len(args) == 1 && (args[0].Kind == sqltype.KindList || args[0].Kind == sqltype.KindMap)
+	}
+}
+
+// picked takes a list, and a list of what says which of its elements.
+func picked(by sqltype.Type) rule {
+	return func(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
+		if len(args) != 2 || args[0].Kind != sqltype.KindList || args[1].Kind != sqltype.KindList || castCost(args[1].Elem(), by) == noCast {
+			return nil, sqltype.Null, false
+		}
+		return []sqltype.Type{args[0], sqltype.ListOf(by)}, args[0], true
+	}
+}
+
+// twoVectors takes two lists of numbers as DOUBLE.
+func twoVectors(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
+	if len(args) != 2 {
+		return nil, sqltype.Null, false
+	}
+	for _, a := range args {
+		if a.Kind != sqltype.KindList || !a.Elem().Kind.IsNumeric() && a.Elem().Kind != sqltype.KindNull {
+			return nil, sqltype.Null, false
+		}
+	}
+	return repeated(sqltype.ListOf(sqltype.Float64), 2), sqltype.Float64, true
 }
 
 // valuesInList is list_value(...): the elements' common type.

@@ -125,6 +125,8 @@ func castCost(from, to sqltype.Type) int {
 		return 40
 	case f == sqltype.KindFloat32 && t == sqltype.KindFloat64:
 		return 2
+	case f == sqltype.KindJSON && t == sqltype.KindVarchar:
+		return 30
 	case f == sqltype.KindTime && t == sqltype.KindTimeTZ:
 		return 10
 	case f == sqltype.KindDate && t == sqltype.KindTimestamp:

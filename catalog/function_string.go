@@ -5,7 +5,7 @@ import "github.com/gpusql/gpusql/sqltype"
 // stringFamilies are the functions over text and bytes. Places count
 // characters from 1.
 func stringFamilies() []family {
-	i32, i64, str, blob, boolean := sqltype.Int32, sqltype.Int64, sqltype.Varchar, sqltype.Blob, sqltype.Bool
+	i32, i64, f64, str, blob, boolean := sqltype.Int32, sqltype.Int64, sqltype.Float64, sqltype.Varchar, sqltype.Blob, sqltype.Bool
 	ofString := func(id FuncID, aliases ...string) family {
 		return family{Func: Func{ID: id}, aliases: aliases, signatures: []signature{on(str, str)}}
 	}
@@ -48,13 +48,13 @@ func stringFamilies() []family {
 		{Func: Func{ID: FuncMD5}, signatures: []signature{on(str, str), on(str, blob)}},
 		{Func: Func{ID: FuncSHA256}, signatures: []signature{on(str, str), on(str, blob)}},
 		{Func: Func{ID: FuncToHex}, aliases: []string{"hex"}, signatures: []signature{on(str, i64), on(str, str), on(str, blob)}},
-		{Func: Func{ID: FuncEncode}, signatures: []signature{on(str, blob, str)}},
-		{Func: Func{ID: FuncDecode}, signatures: []signature{on(blob, str, str)}},
+		{Func: Func{ID: FuncEncode}, signatures: []signature{on(str, blob, str), on(blob, str)}},
+		{Func: Func{ID: FuncDecode}, signatures: []signature{on(blob, str, str), on(str, blob)}},
 		ofString(FuncQuoteLiteral), ofString(FuncQuoteIdent),
 		{Func: Func{ID: FuncOverlay}, signatures: []signature{on(str, str, str, i64, i64).withOptional(1)}},
 		{Func: Func{ID: FuncLevenshtein}, aliases: []string{"editdist3"}, signatures: []signature{on(i32, str, str)}},
 		{Func: Func{ID: FuncHamming}, aliases: []string{"mismatches"}, signatures: []signature{on(i32, str, str)}},
-		{Func: Func{ID: FuncFormat, NullIn: true}, signatures: []signature{by(texts)}},
+		{Func: Func{ID: FuncFormat, NullIn: true}, signatures: []signature{by(asTheyAre)}},
 		{Func: Func{ID: FuncQuoteNullable, NullIn: true}, signatures: []signature{on(str, str)}},
 		ofString(FuncUnistr),
 		{Func: Func{ID: FuncGetByte}, signatures: []signature{on(i32, blob, i64)}},
@@ -69,6 +69,21 @@ func stringFamilies() []family {
 		{Func: Func{ID: FuncToNumber}, signatures: []signature{on(sqltype.Decimal(sqltype.MaxPrecision, 10), str, str)}},
 		{Func: Func{ID: FuncHash, NullIn: true}, signatures: []signature{on(sqltype.Uint64, anyType).repeating()}},
 		{Func: Func{ID: FuncTypeof, NullIn: true}, aliases: []string{"pg_typeof"}, signatures: []signature{on(str, anyType)}},
+		{Func: Func{ID: FuncPrintf, NullIn: true}, signatures: []signature{by(asTheyAre)}},
+		{Func: Func{ID: FuncRegexpFullMatch}, signatures: []signature{on(boolean, str, str, str).withOptional(1)}},
+		ofString(FuncRegexpEscape), ofString(FuncURLEncode), ofString(FuncURLDecode),
+		{Func: Func{ID: FuncToBase64}, aliases: []string{"base64"}, signatures: []signature{on(str, blob), on(str, str)}},
+		{Func: Func{ID: FuncFromBase64}, signatures: []signature{on(blob, str)}},
+		{Func: Func{ID: FuncUnhex}, aliases: []string{"from_hex"}, signatures: []signature{on(blob, str)}},
+		{Func: Func{ID: FuncToBase}, signatures: []signature{on(str, i64, i64, i64).withOptional(1)}},
+		{Func: Func{ID: FuncFormatBytes}, aliases: []string{"formatreadablesize"}, signatures: []signature{on(str, i64)}},
+		{Func: Func{ID: FuncFormatDecimalBytes}, aliases: []string{"formatreadabledecimalsize"}, signatures: []signature{on(str, i64)}},
+		ofString(FuncParseFilename), ofString(FuncParseDirpath),
+		{Func: Func{ID: FuncBar}, signatures: []signature{on(str, f64, f64, f64, f64).withOptional(1)}},
+		{Func: Func{ID: FuncJaccard}, signatures: []signature{on(f64, str, str)}},
+		{Func: Func{ID: FuncJaro}, signatures: []signature{on(f64, str, str)}},
+		{Func: Func{ID: FuncJaroWinkler}, signatures: []signature{on(f64, str, str)}},
+		{Func: Func{ID: FuncDamerauLevenshtein}, signatures: []signature{on(i64, str, str)}},
 		{Func: Func{ID: FuncVersion}, signatures: []signature{on(str)}},
 	}
 }
@@ -76,6 +91,14 @@ func stringFamilies() []family {
 // texts casts every argument to VARCHAR.
 func texts(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
 	return repeated(sqltype.Varchar, len(args)), sqltype.Varchar, len(args) > 0
+}
+
+// asTheyAre takes a format and then values of any types.
+func asTheyAre(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
+	if len(args) == 0 || castCost(args[0], sqltype.Varchar) == noCast {
+		return nil, sqltype.Null, false
+	}
+	return append([]sqltype.Type{sqltype.Varchar}, args[1:]...), sqltype.Varchar, true
 }
 
 // separated is texts with a separator before them.

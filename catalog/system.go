@@ -290,6 +290,8 @@ func pgType(t sqltype.Type) (name, short string, oid int) {
 		return "bit varying", "varbit", 1562
 	case sqltype.KindUUID:
 		return "uuid", "uuid", 2950
+	case sqltype.KindJSON:
+		return "json", "json", 114
 	}
 	name = strings.ToLower(t.String()) // one that PostgreSQL does not have
 	return name, name, 100000 + int(t.Kind)

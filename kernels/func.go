@@ -223,4 +223,4 @@ func ArgAt[T Value](c *Call, k, i int) T {
 }
 
 // funcFamilies are the functions, by the file that has them.
-var funcFamilies = [...]FuncLookup{listFuncs, bitFuncs, enumFuncs, spanFuncs, temporalFuncs, dateFuncs, stringFuncs, patternFuncs, mathFuncs, anyFuncs, uuidFuncs}
+var funcFamilies = [...]FuncLookup{listFuncs, mapFuncs, jsonFuncs, textFuncs, bitFuncs, enumFuncs, spanFuncs, temporalFuncs, dateFuncs, stringFuncs, patternFuncs, mathFuncs, anyFuncs, uuidFuncs}

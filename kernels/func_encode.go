@@ -51,9 +51,20 @@ func codeFuncs(name string, args []sqltype.Type) (ScalarFunc, bool) {
 		return Func1(func(h *Heap, s string) (View, error) {
 			return h.Bytes(bytes.ToUpper(hex.AppendEncode(nil, bytesOf(s))))
 		}), true
-	case "encode":
-		return Func2(encoded), true
-	case "decode":
+	case "encode", "decode":
+		switch {
+		case len(args) == 1 && name == "encode":
+			return Func1(func(h *Heap, s string) (View, error) { return h.String(s) }), true
+		case len(args) == 1:
+			return Func1(func(h *Heap, s string) (View, error) {
+				if !utf8.ValidString(s) {
+					return View{}, sqltype.Errorf(sqltype.CodeInvalidText, "the bytes are no UTF-8 text")
+				}
+				return h.String(s)
+			}), true
+		case name == "encode":
+			return Func2(encoded), true
+		}
 		return Func2(decoded), true
 	case "quote_literal":
 		return rewrite(appendLiteral), true

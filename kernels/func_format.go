@@ -6,14 +6,18 @@ import (
 	"github.com/gpusql/gpusql/sqltype"
 )
 
-// formatted is format(text, ...) with PostgreSQL's places: %s as it is, %I as a
+// formatted is format(text, ...) with places {}, see braced, or PostgreSQL's: %s as it is, %I as a
 // name, %L as a literal, %% a percent sign; between the % and the letter perhaps
 // the argument's number and $, a - for the left and a width.
 var formatted = FuncRow(func(c *Call, i int) (View, error) {
 	if c.Args[0].IsNull(i) {
 		return View{}, ErrNull
 	}
-	f := formatReader{c: c, row: i, text: ArgAt[string](c, 0, i), next: 1}
+	text := ArgAt[string](c, 0, i)
+	if strings.IndexByte(text, '{') >= 0 && strings.IndexByte(text, '%') < 0 {
+		return braced(c, i)
+	}
+	f := formatReader{c: c, row: i, text: text, next: 1}
 	var dst []byte
 	for {
 		at := strings.IndexByte(f.text, '%')
@@ -108,7 +112,7 @@ func (f *formatReader) argument(k int, letter byte) ([]byte, error) {
 	case null:
 		return nil, nil
 	}
-	s := ArgAt[string](f.c, k, f.row)
+	s := f.c.textArg(k, f.row)
 	switch letter {
 	case 'I':
 		return appendIdent(nil, s), nil

@@ -87,8 +87,16 @@ var listMakers = map[string]func(c *Call, i int, out []byte) ([]byte, error){
 	"list_prepend": func(c *Call, i int, out []byte) ([]byte, error) {
 		return c.list(c.element(out, 0, i), 1, i), nil
 	},
-	"list_concat":     concatLists,
-	"list_slice":      sliceList,
+	"list_concat": concatLists,
+	"list_slice": func(c *Call, i int, out []byte) ([]byte, error) {
+		if len(c.Args) == 4 {
+			return steppedList(c, i, out)
+		}
+		return sliceList(c, i, out)
+	},
+	"list_where":      whereList,
+	"list_select":     selectedList,
+	"list_grade_up":   gradedList,
 	"array_remove":    replaceIn,
 	"array_replace":   replaceIn,
 	"array_positions": arrayPositions,
@@ -133,6 +141,9 @@ var listSearches = map[string]ScalarFunc{
 		return int64(len(set)), nil
 	}),
 	"cardinality": FuncRow(func(c *Call, i int) (int32, error) {
+		if c.Args[0].Type.Kind == sqltype.KindMap {
+			return countElements(c.elements(0, i)), nil
+		}
 		return leaves(c.Args[0].Type, ArgAt[string](c, 0, i)), nil
 	}),
 	"array_length": FuncRow(func(c *Call, i int) (int32, error) {

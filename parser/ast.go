@@ -338,7 +338,8 @@ type TypeName struct {
 	Type   sqltype.Type
 	Text   string
 	User   *Name
-	Fields []FieldDef // STRUCT
+	Fields []FieldDef // STRUCT, or with Map the key and the value of a MAP
+	Map    bool
 	List   int
 	Round  int
 	Pos    Pos
@@ -419,10 +420,11 @@ type Array struct {
 	Pos   Pos
 }
 
-// Index is x[i] or x[lo:hi].
+// Index is x[i], x[lo:hi] or x[lo:hi:step].
 type Index struct {
 	X      Expr
 	Lo, Hi Expr
+	Step   Expr // of a slice, nil without
 	Slice  bool
 	Pos    Pos
 }

@@ -59,7 +59,11 @@ func (p *parser) arguments(c *Call) {
 			if c.Named != nil {
 				panic(p.unexpected("a parameter name: a positional argument cannot follow a named one"))
 			}
-			c.Args = append(c.Args, p.expr())
+			arg := p.lambda()
+			if arg == nil {
+				arg = p.expr()
+			}
+			c.Args = append(c.Args, arg)
 		}
 		if !p.accept(tokComma) {
 			break

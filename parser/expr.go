@@ -334,13 +334,24 @@ func (p *parser) parenthesised() Expr {
 // index reads [i], [lo:hi], [lo:] or [:hi].
 func (p *parser) index(e Expr) Expr {
 	x := &Index{X: e, Pos: p.advance().start}
-	if p.kind() != tokColon {
+	switch {
+	case p.kind() == tokColon:
+	case p.kind() == tokMinus && p.ahead(1).kind == tokColon: // no bound
+		p.at++
+	default:
 		x.Lo = p.expr()
 	}
 	if p.accept(tokColon) {
 		x.Slice = true
-		if p.kind() != tokRBracket {
+		switch {
+		case p.kind() == tokRBracket:
+		case p.kind() == tokMinus && p.ahead(1).kind == tokColon: // no bound
+			p.at++
+		default:
 			x.Hi = p.expr()
+		}
+		if p.accept(tokColon) {
+			x.Step = p.expr()
 		}
 	}
 	p.expect(tokRBracket)

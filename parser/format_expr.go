@@ -256,6 +256,14 @@ func (f *formatter) typeName(t TypeName) {
 		f.text(strings.Repeat("[]", t.List))
 		return
 	}
+	if t.Map {
+		f.text("MAP(")
+		f.typeName(t.Fields[0].Type)
+		f.text(", ")
+		f.typeName(t.Fields[1].Type)
+		f.text(")" + strings.Repeat("[]", t.List))
+		return
+	}
 	if t.Fields != nil {
 		f.text("STRUCT")
 		f.paren(func() {
@@ -284,6 +292,11 @@ func (f *formatter) index(e *Index) {
 	f.when(e.Slice, ":")
 	if e.Hi != nil {
 		f.expr(e.Hi)
+	}
+	if e.Step != nil {
+		f.when(e.Hi == nil, "-")
+		f.text(":")
+		f.expr(e.Step)
 	}
 	f.text("]")
 }

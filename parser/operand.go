@@ -30,7 +30,7 @@ func (p *parser) operand() Expr {
 		return p.paren()
 	case tokLBracket:
 		p.at++
-		return &Array{Exprs: p.exprsUntil(tokRBracket), Pos: t.start}
+		return p.listOperand(t.start)
 	case tokLBrace:
 		return p.structOperand()
 	case tokStar:
@@ -108,6 +108,82 @@ func (p *parser) exprsUntil(end tokenKind) []Expr {
 	list := p.exprList()
 	p.expect(end)
 	return list
+}
+
+// listOperand reads what follows [: elements, the last perhaps with a comma, or
+// x FOR y IN list IF condition, which is list_transform(list_filter(list, y ->
+// condition), y -> x).
+func (p *parser) listOperand(pos Pos) Expr {
+	a := &Array{Pos: pos}
+	for !p.accept(tokRBracket) {
+		a.Exprs = append(a.Exprs, p.expr())
+		if len(a.Exprs) == 1 && p.acceptWord(kwFor) {
+			return p.comprehension(a.Exprs[0], pos)
+		}
+		if !p.accept(tokComma) {
+			p.expect(tokRBracket)
+			break
+		}
+	}
+	return a
+}
+
+func (p *parser) comprehension(x Expr, pos Pos) Expr {
+	params := []Ident{p.ident("a name")}
+	for p.accept(tokComma) {
+		params = append(params, p.ident("a name"))
+	}
+	p.expectWord(kwIn)
+	list := p.expr()
+	if p.acceptText("if") {
+		list = callOf("list_filter", pos, list, lambdaOf(params, p.expr(), pos))
+	}
+	p.expect(tokRBracket)
+	return callOf("list_transform", pos, list, lambdaOf(params, x, pos))
+}
+
+// lambdaOf is x -> body, or (x, i) -> body.
+func lambdaOf(params []Ident, body Expr, pos Pos) Expr {
+	names := make([]Expr, len(params))
+	for i, name := range params {
+		names[i] = &ColumnRef{Name{[]Ident{name}}}
+	}
+	left := names[0]
+	if len(names) > 1 {
+		left = &Row{Exprs: names, Pos: pos}
+	}
+	return &Binary{Op: "->", L: left, R: body, Pos: pos}
+}
+
+// lambda reads LAMBDA x, i: body, which is another way to write (x, i) -> body;
+// nil when that is not next.
+func (p *parser) lambda() Expr {
+	if !p.isText("lambda") || !isName(p.ahead(1)) || p.ahead(2).kind != tokColon && p.ahead(2).kind != tokComma {
+		return nil
+	}
+	pos := p.advance().start
+	params := []Ident{p.ident("a name")}
+	for p.accept(tokComma) {
+		params = append(params, p.ident("a name"))
+	}
+	p.expect(tokColon)
+	return lambdaOf(params, p.expr(), pos)
+}
+
+// mapOperand reads the entries of MAP {key: value, ...} as map([key], [value]).
+func (p *parser) mapOperand(pos Pos) Expr {
+	p.expect(tokLBrace)
+	keys, values := &Array{Pos: pos}, &Array{Pos: pos}
+	for !p.accept(tokRBrace) {
+		keys.Exprs = append(keys.Exprs, p.expr())
+		p.expect(tokColon)
+		values.Exprs = append(values.Exprs, p.expr())
+		if !p.accept(tokComma) {
+			p.expect(tokRBrace)
+			break
+		}
+	}
+	return callOf("map", pos, keys, values)
 }
 
 // exprList reads one or more expressions separated by commas.
@@ -222,6 +298,9 @@ func (p *parser) structOperand() Expr {
 			p.expect(tokRBrace)
 			return c
 		}
+		if p.accept(tokRBrace) {
+			return c
+		}
 	}
 }
 
@@ -248,6 +327,10 @@ func (p *parser) nameOperand() Expr {
 	t := &p.toks[p.at]
 	if e := p.typedLiteral(); e != nil {
 		return e
+	}
+	if p.isText("map") && p.ahead(1).kind == tokLBrace {
+		p.at++
+		return p.mapOperand(t.start)
 	}
 	parts := make([]Ident, 1, 2)
 	parts[0] = p.ident("an expression")

@@ -53,6 +53,15 @@ func (p *parser) nestedType() (TypeName, bool) {
 		n.List++
 		return n, true
 	case "struct", "row":
+	case "map":
+		p.at += 2
+		p.enter()
+		defer p.leave()
+		key := FieldDef{Name: Ident{Name: "key"}, Type: p.typeName()}
+		p.expect(tokComma)
+		n := TypeName{Map: true, Fields: []FieldDef{key, {Name: Ident{Name: "value"}, Type: p.typeName()}}, Pos: t.start}
+		p.expect(tokRParen)
+		return n, true
 	default:
 		return TypeName{}, false
 	}

@@ -26,11 +26,20 @@ func (b *binder) call(s *scope, e *parser.Call) Expr {
 	if name == "make_interval" && e.Named != nil {
 		return b.makeInterval(s, e)
 	}
+	if x, ok := b.structCall(s, name, e); ok {
+		return x
+	}
 	if len(e.Named) > 0 {
 		fail(sqltype.CodeUndefinedFunc, e.Named[0].Name.Pos, "%s takes no named arguments", name)
 	}
 	if len(e.Within) == 1 && catalog.IsWindow(name) && e.Over == nil {
 		return b.hypothetical(s, name, e)
+	}
+	if name == "json_agg" || name == "jsonb_agg" || name == "json_group_array" {
+		// A list of the values, as JSON.
+		list := *e
+		list.Name = callName("list")
+		return b.function(catalog.FuncToJSON.String(), []Expr{b.call(s, &list)}, e.Pos)
 	}
 	switch {
 	case e.Over != nil:

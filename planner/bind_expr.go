@@ -172,6 +172,12 @@ var patternOps = map[string]string{"~": "regexp_like", "!~": "regexp_like", "~*"
 
 func (b *binder) infix(e *parser.Binary, l, r Expr) Expr {
 	if op, ok := comparisons[e.Op]; ok {
+		switch ci := foldsCase(e.L); { // COLLATE on a side is for both
+		case ci && !foldsCase(e.R):
+			r = b.function("lower", []Expr{r}, e.Pos)
+		case !ci && foldsCase(e.R):
+			l = b.function("lower", []Expr{l}, e.Pos)
+		}
 		return b.compare(op, l, r, e.Pos)
 	}
 	if x, ok := b.listOp(e, l, r); ok {
@@ -184,7 +190,7 @@ func (b *binder) infix(e *parser.Binary, l, r Expr) Expr {
 		}
 		return x
 	}
-	if isOpen(l) != isOpen(r) && e.Op != "||" {
+	if isOpen(l) != isOpen(r) && e.Op != "||" && e.Op != "->" && e.Op != "->>" {
 		// A literal takes the other side's type if there is such an operator:
 		// date - '1998-01-01'.
 		if x, ok := b.likeOther(e, l, r); ok {
@@ -192,6 +198,16 @@ func (b *binder) infix(e *parser.Binary, l, r Expr) Expr {
 		}
 	}
 	return b.operator(e.Op, []Expr{l, r}, e.Pos)
+}
+
+// foldsCase reports x COLLATE NOCASE.
+func foldsCase(e parser.Expr) bool {
+	c, ok := e.(*parser.Call)
+	if !ok || len(c.Args) != 2 || c.Name.Parts[0].Name != "collate" {
+		return false
+	}
+	name, ok := c.Args[1].(*parser.Literal)
+	return ok && sameName(name.Value.S, "NOCASE")
 }
 
 // likeOther tries an operator with the open side of the type of the other, or

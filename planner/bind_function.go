@@ -429,7 +429,12 @@ func TypeOf(r catalog.Reader, n *parser.TypeName) (sqltype.Type, error) {
 // elementType is a type without the brackets after it.
 func elementType(r catalog.Reader, n *parser.TypeName) (sqltype.Type, error) {
 	if n.Fields != nil {
-		return structType(r, n.Fields)
+		t, err := structType(r, n.Fields)
+		if err == nil && n.Map {
+			entry := t.Fields()
+			t = sqltype.MapOf(entry[0].Type, entry[1].Type)
+		}
+		return t, err
 	}
 	if n.User == nil {
 		return n.Type, nil

@@ -15,7 +15,7 @@ const listArgument = "\x00list"
 // perElement binds what is computed over the elements of a list as a query over
 // them, which becomes a join as every subquery does:
 //
-//	list_transform(l, x -> f)        ARRAY(SELECT f FROM unnest(l) AS u(x))
+//	list_transform(l, x -> f)        ARRAY(SELECT f FROM unnest(l) AS u(x)); with (x, i) -> WITH ORDINALITY
 //	list_filter(l, x -> c)           ARRAY(SELECT x FROM unnest(l) AS u(x) WHERE c)
 //	list_sum(l), list_aggregate(l, 'sum')  (SELECT sum(x) FROM unnest(l) AS u(x))
 func (b *binder) perElement(s *scope, name string, e *parser.Call) (Expr, bool) {
@@ -23,24 +23,25 @@ func (b *binder) perElement(s *scope, name string, e *parser.Call) (Expr, bool) 
 		return nil, false
 	}
 	x := parser.Ident{Name: "element", Pos: e.Pos}
+	var place []parser.Ident // the name of the element's place, if it is asked for
 	sel := &parser.Select{Pos: e.Pos}
 	item := func(v parser.Expr) { sel.Items = []parser.SelectItem{{Expr: v}} }
 	element := func() parser.Expr { return &parser.ColumnRef{Name: parser.Name{Parts: []parser.Ident{x}}} }
 	listed := true
 	switch name {
 	case "list_transform", "array_transform", "list_apply", "array_apply":
-		param, body, ok := lambda(e.Args[len(e.Args)-1])
+		params, body, ok := lambda(e.Args[len(e.Args)-1])
 		if !ok {
 			return nil, false
 		}
-		x = param
+		x, place = params[0], params[1:]
 		item(body)
 	case "list_filter", "array_filter":
-		param, body, ok := lambda(e.Args[len(e.Args)-1])
+		params, body, ok := lambda(e.Args[len(e.Args)-1])
 		if !ok {
 			return nil, false
 		}
-		x = param
+		x, place = params[0], params[1:]
 		item(element())
 		sel.Where = body
 	default:
@@ -55,7 +56,8 @@ func (b *binder) perElement(s *scope, name string, e *parser.Call) (Expr, bool) 
 	s = &scope{partial: true, parent: s, ctes: s.ctes, clause: s.clause, params: []boundParam{{name: listArgument, value: list}}}
 	argument := &parser.ColumnRef{Name: parser.Name{Parts: []parser.Ident{{Name: listArgument, Quoted: true, Pos: e.Args[0].Start()}}}}
 	unnest := &parser.Call{Name: parser.Name{Parts: []parser.Ident{{Name: "unnest", Pos: e.Pos}}}, Args: []parser.Expr{argument}, Pos: e.Pos}
-	sel.From = []parser.TableExpr{&parser.FuncTable{Call: unnest, Alias: &parser.Ident{Name: "u"}, Columns: []parser.Ident{x}, Pos: e.Pos}}
+	sel.From = []parser.TableExpr{&parser.FuncTable{Call: unnest, Alias: &parser.Ident{Name: "u"},
+		Columns: append([]parser.Ident{x}, place...), Ordinality: len(place) > 0, Pos: e.Pos}}
 	query := &parser.Subquery{Query: &parser.Query{Body: sel}, Pos: e.Pos}
 	if !listed {
 		return b.expr(s, query), true
@@ -79,22 +81,29 @@ func elementAggregate(name string, e *parser.Call) (string, bool) {
 	return aggregate, ok && len(e.Args) == 1 && !catalog.IsScalar(name) && catalog.IsAggregate(aggregate)
 }
 
-// lambda is x -> body. The arrow binds tighter than comparisons do, so that it
-// may stand at the far left of the body.
-func lambda(e parser.Expr) (parser.Ident, parser.Expr, bool) {
+// lambda is x -> body, or (x, i) -> body with the element's place. The arrow binds
+// tighter than comparisons do, so that it may stand at the far left of the body.
+func lambda(e parser.Expr) (params []parser.Ident, body parser.Expr, ok bool) {
 	bin, ok := e.(*parser.Binary)
 	if !ok {
-		return parser.Ident{}, nil, false
+		return nil, nil, false
 	}
 	if bin.Op == "->" {
-		ref, ok := bin.L.(*parser.ColumnRef)
-		if !ok || len(ref.Name.Parts) != 1 {
-			return parser.Ident{}, nil, false
+		names := []parser.Expr{bin.L}
+		if row, ok := bin.L.(*parser.Row); ok && len(row.Exprs) == 2 {
+			names = row.Exprs
 		}
-		return ref.Name.Parts[0], bin.R, true
+		for _, name := range names {
+			ref, ok := name.(*parser.ColumnRef)
+			if !ok || len(ref.Name.Parts) != 1 {
+				return nil, nil, false
+			}
+			params = append(params, ref.Name.Parts[0])
+		}
+		return params, bin.R, true
 	}
-	x, body, ok := lambda(bin.L)
+	params, body, ok = lambda(bin.L)
 	c := *bin
 	c.L = body
-	return x, &c, ok
+	return params, &c, ok
 }

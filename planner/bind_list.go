@@ -26,20 +26,11 @@ func (b *binder) structPack(s *scope, e *parser.Call) Expr {
 	if len(e.Args) > 0 {
 		fail(sqltype.CodeSyntax, e.Args[0].Start(), "the fields of a struct need names")
 	}
-	args := make([]Expr, len(e.Named))
-	fields := make([]sqltype.Field, len(e.Named))
+	names, args := make([]parser.Ident, len(e.Named)), make([]Expr, len(e.Named))
 	for i, n := range e.Named {
-		for _, f := range fields[:i] {
-			if sameName(f.Name, n.Name.Name) {
-				fail(sqltype.CodeDuplicateColumn, n.Name.Pos, "field %q is given twice", n.Name.Name)
-			}
-		}
-		args[i] = b.value(s, n.Value)
-		fields[i] = sqltype.Field{Name: n.Name.Name, Type: args[i].Type()}
+		names[i], args[i] = n.Name, b.value(s, n.Value)
 	}
-	x := b.function(catalog.FuncStructPack.String(), args, e.Pos).(*Call)
-	x.T = sqltype.StructOf(fields)
-	return x
+	return b.structOf(names, args, e.Pos)
 }
 
 // index is x[i] and x[lo:hi]: of a list, a string or, by a field's name, a struct.
@@ -54,16 +45,111 @@ func (b *binder) index(s *scope, e *parser.Index) Expr {
 	switch k := x.Type().Kind; {
 	case k == sqltype.KindStruct && !e.Slice:
 		return b.field(x, b.settle(part(e.Lo, sqltype.Varchar)), e.Pos)
+	case k == sqltype.KindMap && !e.Slice:
+		return b.function("map_extract_value", []Expr{x, part(e.Lo, sqltype.Varchar)}, e.Pos)
+	case k == sqltype.KindJSON && !e.Slice:
+		return b.function("json_extract", []Expr{x, b.settle(part(e.Lo, sqltype.Varchar))}, e.Pos)
+	case k == sqltype.KindVarchar && e.Slice && e.Step == nil:
+		return b.textSlice(x, part(e.Lo, sqltype.Int64), part(e.Hi, sqltype.Int64), e.Pos)
 	case k == sqltype.KindVarchar && !e.Slice:
 		return b.function("substring", []Expr{x, part(e.Lo, sqltype.Int64), &Const{sqltype.NewInt64(1)}}, e.Pos)
 	case k == sqltype.KindNull:
 		return x
 	case k != sqltype.KindList:
 		fail(sqltype.CodeTypeMismatch, e.Pos, "cannot subscript a value of type %s: it is no list", x.Type())
+	case e.Step != nil:
+		return b.function("list_slice", []Expr{x, part(e.Lo, sqltype.Int64), part(e.Hi, sqltype.Int64), part(e.Step, sqltype.Int64)}, e.Pos)
 	case e.Slice:
 		return b.function("list_slice", []Expr{x, part(e.Lo, sqltype.Int64), part(e.Hi, sqltype.Int64)}, e.Pos)
 	}
 	return b.function("list_extract", []Expr{x, part(e.Lo, sqltype.Int64)}, e.Pos)
+}
+
+// textSlice is x[lo:hi] of a text: the first hi characters, and of these those
+// from lo on. A bound that is not there is NULL.
+func (b *binder) textSlice(x, lo, hi Expr, at parser.Pos) Expr {
+	if c, ok := hi.(*Const); !ok || !c.Value.Null {
+		x = b.function("left", []Expr{x, hi}, at)
+	}
+	if c, ok := lo.(*Const); !ok || !c.Value.Null {
+		x = b.function("substring", []Expr{x, lo}, at)
+	}
+	return x
+}
+
+// structFields are the fields of a struct, which the call's argument i is.
+func (b *binder) structFields(s *scope, e *parser.Call, i int) (names []parser.Ident, values []Expr, x Expr) {
+	x = b.value(s, e.Args[i])
+	if x.Type().Kind != sqltype.KindStruct {
+		fail(sqltype.CodeTypeMismatch, e.Args[i].Start(), "%s takes structs, not %s", e.Name.Parts[0].Name, x.Type())
+	}
+	for k, f := range x.Type().Fields() {
+		names = append(names, parser.Ident{Name: f.Name, Pos: e.Args[i].Start()})
+		values = append(values, b.function(catalog.FuncStructExtract.String(), []Expr{x, &Const{sqltype.NewInt64(int64(k + 1))}}, e.Pos))
+	}
+	return names, values, x
+}
+
+// structCall binds the functions that make structs of structs; false when it is
+// none of them.
+func (b *binder) structCall(s *scope, name string, e *parser.Call) (Expr, bool) {
+	switch name {
+	case "struct_insert", "struct_update", "struct_concat", "struct_keys":
+	default:
+		return nil, false
+	}
+	if len(e.Args) == 0 || len(e.Args) > 1 && name != "struct_concat" {
+		fail(sqltype.CodeUndefinedFunc, e.Pos, "%s does not take %d structs", name, len(e.Args))
+	}
+	var names []parser.Ident
+	var values []Expr
+	put := func(field parser.Ident, x Expr) {
+		for i := range names {
+			if name == "struct_update" && sameName(names[i].Name, field.Name) {
+				values[i] = x
+				return
+			}
+		}
+		names, values = append(names, field), append(values, x)
+	}
+	var first Expr
+	for i := range e.Args {
+		fields, parts, x := b.structFields(s, e, i)
+		if i == 0 {
+			first = x
+		}
+		for k := range fields {
+			put(fields[k], parts[k])
+		}
+	}
+	if name == "struct_keys" {
+		parts := make([]sqltype.Datum, len(names))
+		for i := range names {
+			parts[i] = sqltype.NewString(names[i].Name)
+		}
+		list := &Const{sqltype.NewNested(sqltype.ListOf(sqltype.Varchar), parts)}
+		return &Case{Whens: []When{{&IsNull{first}, &Const{sqltype.NullOf(list.Type())}}}, Else: list, T: list.Type()}, true
+	}
+	for _, n := range e.Named {
+		put(n.Name, b.value(s, n.Value))
+	}
+	return b.structOf(names, values, e.Pos), true
+}
+
+// structOf is a struct of these fields.
+func (b *binder) structOf(names []parser.Ident, args []Expr, at parser.Pos) Expr {
+	fields := make([]sqltype.Field, len(args))
+	for i, n := range names {
+		for _, f := range fields[:i] {
+			if n.Name != "" && sameName(f.Name, n.Name) {
+				fail(sqltype.CodeDuplicateColumn, n.Pos, "field %q is given twice", n.Name)
+			}
+		}
+		fields[i] = sqltype.Field{Name: n.Name, Type: args[i].Type()}
+	}
+	x := b.function(catalog.FuncStructPack.String(), args, at).(*Call)
+	x.T = sqltype.StructOf(fields)
+	return x
 }
 
 // field is a field of a struct, by its name or its place.
@@ -121,10 +207,36 @@ func (b *binder) nestedCall(s *scope, name string, e *parser.Call) (Expr, bool) 
 		if len(e.Args) == 2 {
 			return b.field(b.value(s, e.Args[0]), b.value(s, e.Args[1]), e.Pos), true
 		}
+	case "concat":
+		if len(e.Args) > 0 {
+			args := b.exprs(s, e.Args)
+			for _, a := range args {
+				if !isOpen(a) && a.Type().Kind == sqltype.KindList {
+					return b.function("list_concat", args, e.Pos), true
+				}
+			}
+			return b.function(name, args, e.Pos), true
+		}
+	case "array_push_front": // its arguments stand the other way round
+		if len(e.Args) == 2 {
+			return b.function("list_prepend", []Expr{b.expr(s, e.Args[1]), b.expr(s, e.Args[0])}, e.Pos), true
+		}
+	case "list_reverse_sort", "array_reverse_sort":
+		if len(e.Args) == 1 {
+			return b.function("list_sort", []Expr{b.expr(s, e.Args[0]), &Const{sqltype.NewString("DESC")}}, e.Pos), true
+		}
+	case "array_pop_back", "array_pop_front":
+		if len(e.Args) == 1 {
+			lo, hi := &Const{sqltype.NullOf(sqltype.Int64)}, &Const{sqltype.NewInt64(-2)}
+			if name == "array_pop_front" {
+				lo, hi = &Const{sqltype.NewInt64(2)}, lo
+			}
+			return b.function("list_slice", []Expr{b.expr(s, e.Args[0]), lo, hi}, e.Pos), true
+		}
 	case "generate_series", "range":
 		args, _ := b.seriesArgs(s, name, e)
 		return b.function(name, args, e.Pos), true
-	case "list_value", "list_pack":
+	case "list_value", "list_pack", "array_value":
 		return b.list(s, &parser.Array{Exprs: e.Args, Pos: e.Pos}), true
 	case "row":
 		return b.function(name, b.settleAll(b.exprs(s, e.Args)), e.Pos), true

@@ -156,7 +156,7 @@ func castable(f, t sqltype.Type) bool {
 	switch {
 	case fk == sqltype.KindEnum && tk == sqltype.KindEnum:
 		return f.Enum == t.Enum
-	case fk.IsNested() && fk == tk:
+	case fk.IsNested() && fk == tk, fk == sqltype.KindJSON, tk == sqltype.KindJSON:
 		return sqltype.CanCast(f, t)
 	case fk == tk, fk == sqltype.KindNull, fk == sqltype.KindVarchar, tk == sqltype.KindVarchar:
 		return true

@@ -191,7 +191,7 @@ func (w *exprWriter) constant(d sqltype.Datum) {
 		w.WriteString("NULL")
 	case k == sqltype.KindVarchar:
 		w.WriteString("'" + strings.ReplaceAll(d.S, "'", "''") + "'")
-	case k.IsTemporal() || k == sqltype.KindInterval || k == sqltype.KindBlob || k == sqltype.KindUUID || k == sqltype.KindTimeTZ || k == sqltype.KindBit || k == sqltype.KindEnum:
+	case k.IsTemporal() || k == sqltype.KindInterval || k == sqltype.KindBlob || k == sqltype.KindUUID || k == sqltype.KindTimeTZ || k == sqltype.KindBit || k == sqltype.KindEnum || k == sqltype.KindJSON:
 		fmt.Fprintf(w, "%s '%s'", d.Type, d)
 	default:
 		w.WriteString(d.String())

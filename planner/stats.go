@@ -54,7 +54,7 @@ func datumNumber(d sqltype.Datum) (float64, bool) {
 		return v / math.Pow10(int(d.Type.Scale)), true
 	case k == sqltype.KindUint64:
 		return float64(uint64(d.I)), true
-	case k.IsString(), k.IsNested():
+	case k.IsString(), k.IsNested(), k == sqltype.KindJSON:
 		v, scale := 0.0, 1.0
 		for i := 0; i < len(d.S) && i < 8; i++ {
 			scale /= 256

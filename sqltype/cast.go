@@ -17,7 +17,8 @@ import (
 //	TIME, INTERVAL               to each other
 //	TIME, TIMETZ                 to each other; TIMESTAMP, TIMESTAMPTZ to TIMETZ
 //	integers, BOOLEAN, BLOB      to BIT, and back
-//	LIST, STRUCT                 to each other, if their parts can be cast
+//	LIST, STRUCT, MAP            to one of the same kind, if their parts can be cast
+//	JSON                         to everything, and back
 func CanCast(from, to Type) bool {
 	f, t := from.Kind, to.Kind
 	switch {
@@ -26,6 +27,8 @@ func CanCast(from, to Type) bool {
 	case f.IsNested() && f == t:
 		_, ok := castPlaces(from, to)
 		return ok
+	case f == KindJSON || t == KindJSON:
+		return t != KindNull
 	case f == t, f == KindNull, t == KindVarchar, f == KindVarchar && t != KindNull:
 		return true
 	case f == KindBit:
@@ -60,6 +63,10 @@ func CastDatum(d Datum, t Type) (Datum, error) {
 	case d.Type.Kind == t.Kind && t.Kind != KindDecimal:
 		d.Type = t
 		return d, nil
+	case d.Type.Kind == KindJSON && t.Kind != KindVarchar:
+		return DecodeJSON(d.S, t)
+	case t.Kind == KindJSON && d.Type.Kind != KindVarchar:
+		return Datum{Type: t, S: string(AppendJSON(nil, d))}, nil
 	case d.Type.Kind == KindVarchar:
 		return parseDatum(d.S, t)
 	case t.Kind == KindVarchar:
@@ -172,6 +179,10 @@ func parseDatum(text string, t Type) (Datum, error) {
 		d.I, err = ParseTimeTZ(text)
 	case t.Kind == KindBit:
 		d.S, err = ParseBit(text)
+	case t.Kind == KindJSON:
+		if d.S = trimBlanks(text); !ValidJSON(text) {
+			err = invalidText(t, text)
+		}
 	case t.Kind == KindTimestamp:
 		d.I, err = ParseTimestamp(text)
 	case t.Kind == KindTimestampTZ:
@@ -237,7 +248,7 @@ func (d Datum) Append(dst []byte) []byte {
 		return AppendTime(dst, d.I)
 	case k == KindTimeTZ:
 		return AppendTimeTZ(dst, d.I)
-	case k == KindBit:
+	case k == KindBit || k == KindJSON:
 		return append(dst, d.S...)
 	case k == KindTimestamp:
 		return AppendTimestamp(dst, d.I)

@@ -10,7 +10,8 @@ package sqltype
 //	integer with DECIMAL        a DECIMAL that holds both
 //	number with REAL or DOUBLE  DOUBLE, or REAL when the number has 16 bits or less
 //	DATE, TIMESTAMP and ..TZ    the later in this list
-//	LIST and STRUCT             part by part
+//	LIST, STRUCT and MAP        part by part
+//	JSON with VARCHAR           VARCHAR
 //
 // A string meets only a string here. See CommonTypeLoose for literals.
 func CommonType(a, b Type) (Type, bool) {
@@ -22,6 +23,9 @@ func CommonType(a, b Type) (Type, bool) {
 	}
 	if a.Kind == b.Kind {
 		return commonSameKind(a, b), a.Enum == b.Enum
+	}
+	if a.Kind == KindVarchar && b.Kind == KindJSON || a.Kind == KindJSON && b.Kind == KindVarchar {
+		return Varchar, true
 	}
 	if a.Kind > b.Kind {
 		a, b = b, a // the set is in an order that makes the rules one-sided

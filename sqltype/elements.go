@@ -2,7 +2,7 @@ package sqltype
 
 import "strings"
 
-// A LIST or STRUCT value is bytes: its elements or fields one after the other,
+// A LIST, STRUCT or MAP value is bytes: its elements or fields one after the other,
 // each behind a mark, and an end.
 //
 //	0                        the end: a list is below those that it is the beginning of
@@ -28,7 +28,7 @@ func AppendElement(dst []byte, d Datum) []byte {
 	}
 	dst = append(dst, isElement)
 	switch d.Type.Kind {
-	case KindList, KindStruct:
+	case KindList, KindStruct, KindMap:
 		return append(dst, d.S...)
 	case KindInterval:
 		dst = AppendOrdered(dst, &d)
@@ -45,6 +45,23 @@ func NewNested(t Type, parts []Datum) Datum {
 		b = AppendElement(b, p)
 	}
 	return Datum{Type: t, S: string(append(b, EndOfElements))}
+}
+
+// NewMap is the value of a MAP type with these entries, of which no two have the
+// same key and none has NULL for one.
+func NewMap(t Type, entries []Datum) (Datum, error) {
+	seen := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		parts := e.Elements()
+		if !parts.Next() || parts.IsNull() {
+			return Datum{}, Errorf(CodeInvalidParameter, "a map key must not be NULL")
+		}
+		if seen[parts.Raw()] {
+			return Datum{}, Errorf(CodeInvalidParameter, "map keys must be unique: %s comes twice", parts.Datum())
+		}
+		seen[parts.Raw()] = true
+	}
+	return NewNested(t, entries), nil
 }
 
 // Elements walks over the elements of a LIST or the fields of a STRUCT:

@@ -151,14 +151,20 @@ func JSONString(quoted string) string {
 // a STRUCT, whose keys that are missing are NULL and whose other keys are left
 // out, all else by the text within.
 func DecodeJSON(text string, t Type) (Datum, error) {
-	text = trimBlanks(text)
+	if text = trimBlanks(text); text == "" {
+		return Datum{}, invalidText(JSON, text)
+	}
 	switch c := text[0]; {
-	case c == 'n':
+	case c == 'n' && t.Kind != KindJSON:
 		return NullOf(t), nil
 	case t.Kind == KindList && c == '[':
 		return decodeArray(text, t)
 	case t.Kind == KindStruct && c == '{':
 		return decodeObject(text, t)
+	case t.Kind == KindMap && c == '{':
+		return decodeMap(text, t)
+	case t.Kind == KindJSON:
+		return Datum{Type: t, S: text}, nil
 	case t.Kind.IsNested():
 		return Datum{}, Errorf(CodeInvalidText, "JSON %.40q is no %s", text, t)
 	case c == '"':
@@ -200,6 +206,26 @@ func decodeObject(text string, t Type) (Datum, error) {
 	return NewNested(t, parts), nil
 }
 
+// decodeMap takes an object's keys as a map's.
+func decodeMap(text string, t Type) (Datum, error) {
+	entry := t.Elem()
+	fields := entry.Fields()
+	var entries []Datum
+	var err error
+	JSONParts(text, func(key, value string) bool {
+		var k, v Datum
+		if k, err = parseDatum(JSONString(key), fields[0].Type); err == nil {
+			v, err = DecodeJSON(value, fields[1].Type)
+		}
+		entries = append(entries, NewNested(entry, []Datum{k, v}))
+		return err == nil
+	})
+	if err != nil {
+		return Datum{}, err
+	}
+	return NewMap(t, entries)
+}
+
 // AppendJSON appends a value as JSON: numbers and truth values as they are, what
 // JSON has no form for as a string.
 func AppendJSON(dst []byte, d Datum) []byte {
@@ -208,6 +234,8 @@ func AppendJSON(dst []byte, d Datum) []byte {
 	case d.Null || k == KindNull:
 		return append(dst, "null"...)
 	case k.IsFloat() && (math.IsNaN(d.F) || math.IsInf(d.F, 0)):
+	case k == KindJSON:
+		return append(dst, d.S...)
 	case k.IsNested():
 		return appendJSONParts(dst, d)
 	case k.IsNumeric() || k == KindBool:
@@ -216,10 +244,10 @@ func AppendJSON(dst []byte, d Datum) []byte {
 	return AppendJSONString(dst, d.String())
 }
 
-// appendJSONParts appends a list as an array, a struct as an object.
+// appendJSONParts appends a list as an array, a struct or a map as an object.
 func appendJSONParts(dst []byte, d Datum) []byte {
 	open, end := byte('['), byte(']')
-	if d.Type.Kind == KindStruct {
+	if d.Type.Kind != KindList {
 		open, end = '{', '}'
 	}
 	dst = append(dst, open)
@@ -228,10 +256,18 @@ func appendJSONParts(dst []byte, d Datum) []byte {
 		if len(dst) > first {
 			dst = append(dst, ',')
 		}
-		if open == '{' {
+		v := e.Datum()
+		switch d.Type.Kind {
+		case KindStruct:
 			dst = append(AppendJSONString(dst, e.Name()), ':')
+		case KindMap:
+			entry := v.Elements()
+			entry.Next()
+			dst = append(AppendJSONString(dst, entry.Datum().String()), ':')
+			entry.Next()
+			v = entry.Datum()
 		}
-		dst = AppendJSON(dst, e.Datum())
+		dst = AppendJSON(dst, v)
 	}
 	return append(dst, end)
 }

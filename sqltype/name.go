@@ -34,6 +34,7 @@ func TypeByName(name string, mods []int) (Type, bool) {
 }
 
 var typeNames = map[string]Type{
+	"json": JSON, "jsonb": JSON,
 	"boolean": Bool, "bool": Bool, "logical": Bool,
 	"bit": Bit, "bitstring": Bit, "bit varying": Bit, "varbit": Bit,
 	"tinyint": Int8, "int1": Int8,

@@ -25,6 +25,13 @@ type part struct {
 // ListOf is the type of lists of a type. Lengths of text are not kept.
 func ListOf(elem Type) Type { return nested(KindList, []Field{{Type: elem}}) }
 
+// MapOf is the type of maps of keys to values. A map is kept as the list of its
+// entries, structs of key and value, and differs from that list in its text and
+// in what functions do with it.
+func MapOf(key, value Type) Type {
+	return nested(KindMap, []Field{{Type: StructOf([]Field{{Name: "key", Type: key}, {Name: "value", Type: value}})}})
+}
+
 // StructOf is the type of structs of these fields, one at least.
 func StructOf(fields []Field) Type { return nested(KindStruct, fields) }
 
@@ -38,7 +45,7 @@ func nested(k Kind, fields []Field) Type {
 	return Type{Kind: k, Parts: p}
 }
 
-// Elem is the type of a LIST's elements.
+// Elem is the type of a LIST's elements, and of a MAP's entries.
 func (t Type) Elem() Type { return t.Parts.Value().field.Type }
 
 // Fields are the fields of a STRUCT.
@@ -64,8 +71,12 @@ func (t Type) Field(name string) (int, Type, bool) {
 
 // nestedName is how a nested type is written.
 func (t Type) nestedName() string {
-	if t.Kind == KindList {
+	switch t.Kind {
+	case KindList:
 		return t.Elem().String() + "[]"
+	case KindMap:
+		entry := t.Elem().Fields()
+		return "MAP(" + entry[0].Type.String() + ", " + entry[1].Type.String() + ")"
 	}
 	var b strings.Builder
 	b.WriteString("STRUCT(")
@@ -139,7 +150,7 @@ func castPlaces(from, to Type) ([]int, bool) {
 
 // castNested converts part by part.
 func castNested(d Datum, t Type) (Datum, error) {
-	if t.Kind == KindList {
+	if t.Kind != KindStruct {
 		elem := t.Elem()
 		var out []byte
 		for e := d.Elements(); e.Next(); {

@@ -7,7 +7,10 @@ import "strings"
 func appendNested(dst []byte, d Datum) []byte {
 	open, end := byte('['), byte(']')
 	named := false
-	if d.Type.Kind == KindStruct {
+	switch d.Type.Kind {
+	case KindMap:
+		open, end = '{', '}'
+	case KindStruct:
 		open, end = '(', ')'
 		if named = d.Type.Parts.Value().field.Name != ""; named {
 			open, end = '{', '}'
@@ -22,19 +25,32 @@ func appendNested(dst []byte, d Datum) []byte {
 		if named {
 			dst = append(appendQuoted(dst, e.Name()), ": "...)
 		}
-		v := e.Datum()
-		at := len(dst)
-		dst = v.Append(dst)
-		if text := string(dst[at:]); !v.Null && !v.Type.Kind.IsNested() && mustQuote(text) {
-			dst = appendQuoted(dst[:at], text)
+		if d.Type.Kind != KindMap {
+			dst = appendPart(dst, e.Datum())
+			continue
 		}
+		entry := e.Datum().Elements()
+		entry.Next()
+		dst = append(appendPart(dst, entry.Datum()), '=')
+		entry.Next()
+		dst = appendPart(dst, entry.Datum())
 	}
 	return append(dst, end)
 }
 
+// appendPart appends a value within a nested one, in quotes where it must be.
+func appendPart(dst []byte, v Datum) []byte {
+	at := len(dst)
+	dst = v.Append(dst)
+	if text := string(dst[at:]); !v.Null && !v.Type.Kind.IsNested() && mustQuote(text) {
+		dst = appendQuoted(dst[:at], text)
+	}
+	return dst
+}
+
 // mustQuote reports text that would not be read back as it is.
 func mustQuote(s string) bool {
-	return s == "" || strings.ContainsAny(s, `[]{}(),:'"\`) || trimBlanks(s) != s || strings.EqualFold(s, "null")
+	return s == "" || strings.ContainsAny(s, `[]{}(),:='"\`) || trimBlanks(s) != s || strings.EqualFold(s, "null")
 }
 
 func appendQuoted(dst []byte, s string) []byte {
@@ -48,8 +64,8 @@ func appendQuoted(dst []byte, s string) []byte {
 	return append(dst, '\'')
 }
 
-// parseNested reads a list, [1, 2] or PostgreSQL's {1,2}, or a struct, {'a': 1}
-// or (1, 2).
+// parseNested reads a list, [1, 2] or PostgreSQL's {1,2}, a struct, {'a': 1} or
+// (1, 2), or a map, {a=1}.
 func parseNested(text string, t Type) (Datum, error) {
 	body := trimBlanks(text)
 	if len(body) < 2 {
@@ -65,8 +81,11 @@ func parseNested(text string, t Type) (Datum, error) {
 	if !ok {
 		return Datum{}, invalidText(t, text)
 	}
-	if t.Kind == KindStruct {
+	switch t.Kind {
+	case KindStruct:
 		return parseStruct(text, items, t, body[0] == '{')
+	case KindMap:
+		return parseMap(text, items, t)
 	}
 	parts := make([]Datum, len(items))
 	for i, item := range items {
@@ -76,6 +95,31 @@ func parseNested(text string, t Type) (Datum, error) {
 		}
 	}
 	return NewNested(t, parts), nil
+}
+
+// parseMap reads key=value, and key: value.
+func parseMap(text string, items []string, t Type) (Datum, error) {
+	entry := t.Elem()
+	fields := entry.Fields()
+	entries := make([]Datum, len(items))
+	for i, item := range items {
+		pair, ok := splitItems(item, '=')
+		if !ok || len(pair) != 2 {
+			if pair, ok = splitItems(item, ':'); !ok || len(pair) != 2 {
+				return Datum{}, invalidText(t, text)
+			}
+		}
+		key, err := parseItem(pair[0], fields[0].Type)
+		if err != nil {
+			return Datum{}, err
+		}
+		value, err := parseItem(pair[1], fields[1].Type)
+		if err != nil {
+			return Datum{}, err
+		}
+		entries[i] = NewNested(entry, []Datum{key, value})
+	}
+	return NewMap(t, entries)
 }
 
 // parseStruct takes the fields by their names, or by place. A name that is not

@@ -35,8 +35,10 @@ const (
 	KindTimeTZ
 	KindBit
 	KindEnum
+	KindJSON
 	KindList
 	KindStruct
+	KindMap
 	numKinds
 )
 
@@ -44,7 +46,7 @@ var kindNames = [numKinds]string{
 	"NULL", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT",
 	"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DECIMAL", "REAL", "DOUBLE",
 	"VARCHAR", "BLOB", "DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "INTERVAL",
-	"UUID", "TIMETZ", "BIT", "ENUM", "LIST", "STRUCT",
+	"UUID", "TIMETZ", "BIT", "ENUM", "JSON", "LIST", "STRUCT", "MAP",
 }
 
 func (k Kind) String() string {
@@ -61,7 +63,7 @@ type Type struct {
 	Scale     uint8 // DECIMAL: digits after the point, at most Precision
 	Length    int32 // VARCHAR(n), CHAR(n): declared length, kept for display and never enforced; 0 none
 	Enum      *Enum // ENUM: its labels
-	Parts     Parts // LIST: its element; STRUCT: its fields
+	Parts     Parts // LIST: its element; STRUCT: its fields; MAP: the struct of key and value
 }
 
 // The types that need no parameter.
@@ -88,6 +90,7 @@ var (
 	UUID        = Type{Kind: KindUUID}
 	TimeTZ      = Type{Kind: KindTimeTZ}
 	Bit         = Type{Kind: KindBit}
+	JSON        = Type{Kind: KindJSON}
 )
 
 // MaxPrecision is the most digits that a DECIMAL can have.
@@ -132,8 +135,9 @@ type Phys uint8
 //	F32 F64     4,8  REAL, DOUBLE
 //	I128       16    DECIMAL of 19 to 38 digits, unscaled, two's complement, low word first;
 //	                 UUID, its first bit inverted so that the order is that of the bytes
-//	Str        16    VARCHAR, BLOB: a View (see package kernels); LIST and STRUCT: a View
-//	                 of the bytes of their elements, see AppendElement; BIT: its digits
+//	Str        16    VARCHAR, BLOB: a View (see package kernels); LIST, STRUCT and MAP: a View
+//	                 of the bytes of their elements, see AppendElement; BIT: its digits;
+//	                 JSON: its text
 //	Span       16    INTERVAL: months int32, days int32, microseconds int64
 //
 //gpu:layout
@@ -195,7 +199,7 @@ func (t Type) Phys() Phys {
 		return PhysF32
 	case KindFloat64:
 		return PhysF64
-	case KindVarchar, KindBlob, KindBit, KindList, KindStruct:
+	case KindVarchar, KindBlob, KindBit, KindJSON, KindList, KindStruct, KindMap:
 		return PhysStr
 	case KindInterval:
 		return PhysSpan
@@ -223,8 +227,8 @@ func (k Kind) IsNumeric() bool { return k.IsInteger() || k == KindDecimal || k.I
 // IsString reports VARCHAR or BLOB.
 func (k Kind) IsString() bool { return k == KindVarchar || k == KindBlob }
 
-// IsNested reports LIST or STRUCT.
-func (k Kind) IsNested() bool { return k == KindList || k == KindStruct }
+// IsNested reports LIST, STRUCT or MAP.
+func (k Kind) IsNested() bool { return k >= KindList && k <= KindMap }
 
 // IsTemporal reports DATE, TIME, TIMESTAMP or TIMESTAMPTZ.
 func (k Kind) IsTemporal() bool { return k >= KindDate && k <= KindTimestampTZ }

@@ -59,7 +59,11 @@ func TypeOf(t arrow.DataType) (sqltype.Type, bool) {
 		return sqltype.Interval, true
 	case *arrow.DictionaryType:
 		return TypeOf(t.ValueType)
-	case arrow.ListLikeType: // a MAP is a list of structs of key and value
+	case *arrow.MapType:
+		key, ok := TypeOf(t.KeyType())
+		value, okValue := TypeOf(t.ItemType())
+		return sqltype.MapOf(key, value), ok && okValue
+	case arrow.ListLikeType:
 		elem, ok := TypeOf(t.Elem())
 		return sqltype.ListOf(elem), ok
 	case *arrow.StructType:
@@ -123,10 +127,13 @@ func ArrowType(t sqltype.Type) arrow.DataType {
 		return &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
 	case sqltype.KindInterval:
 		return arrow.FixedWidthTypes.MonthDayNanoInterval
-	case sqltype.KindUUID, sqltype.KindTimeTZ, sqltype.KindBit, sqltype.KindEnum: // their text
+	case sqltype.KindUUID, sqltype.KindTimeTZ, sqltype.KindBit, sqltype.KindEnum, sqltype.KindJSON: // their text
 		return arrow.BinaryTypes.String
 	case sqltype.KindList:
 		return arrow.ListOf(ArrowType(t.Elem()))
+	case sqltype.KindMap:
+		entry := t.Elem().Fields()
+		return arrow.MapOf(ArrowType(entry[0].Type), ArrowType(entry[1].Type))
 	case sqltype.KindStruct:
 		fields := t.Fields()
 		out := make([]arrow.Field, len(fields))

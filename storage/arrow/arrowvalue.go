@@ -47,6 +47,15 @@ func AppendDatum(b array.Builder, d sqltype.Datum) {
 			d.S = d.String()
 		}
 		b.Append(d.S)
+	case *array.MapBuilder:
+		b.Append(true)
+		for e := d.Elements(); e.Next(); {
+			entry := e.Datum().Elements()
+			entry.Next()
+			AppendDatum(b.KeyBuilder(), entry.Datum())
+			entry.Next()
+			AppendDatum(b.ItemBuilder(), entry.Datum())
+		}
 	case *array.ListBuilder:
 		b.Append(true)
 		for e := d.Elements(); e.Next(); {

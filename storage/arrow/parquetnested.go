@@ -85,7 +85,7 @@ func (p *parquetFile) openNode(part int, f *pqarrow.SchemaField, t sqltype.Type,
 		return n, err
 	}
 	types := []sqltype.Type{t}
-	if t.Kind == sqltype.KindList {
+	if t.Kind != sqltype.KindStruct {
 		types[0] = t.Elem()
 	} else {
 		types = types[:0]
@@ -174,7 +174,7 @@ func (n *nestedNode) value(dst []byte) ([]byte, bool, error) {
 	if err != nil {
 		return dst, false, err
 	}
-	if n.typ.Kind == sqltype.KindList {
+	if n.typ.Kind != sqltype.KindStruct {
 		return n.list(dst, def)
 	}
 	if def < n.def {

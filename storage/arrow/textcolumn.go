@@ -75,7 +75,7 @@ func parserOf(t sqltype.Type) textParser {
 	switch t.Kind {
 	case sqltype.KindVarchar:
 		return textViews
-	case sqltype.KindBlob, sqltype.KindList, sqltype.KindStruct:
+	case sqltype.KindBlob, sqltype.KindJSON, sqltype.KindList, sqltype.KindStruct, sqltype.KindMap:
 		return parsedViews(sqltype.ParseDatum)
 	case sqltype.KindDate:
 		return fixedText(func(s []byte) (int32, bool) { d, ok := plainDate(s); return int32(d), ok }, intOf[int32])
