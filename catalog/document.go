@@ -61,6 +61,9 @@ func Reference() []Documented {
 			out = append(out, *d)
 		}
 	}
+	for _, m := range macros {
+		out = append(out, Documented{Doc: m.Doc, Name: m.name(), Area: "Functions written in SQL"})
+	}
 	for _, d := range binderDocs {
 		out = append(out, Documented{Doc: d, Name: d.name(), Area: "Conditions"})
 	}

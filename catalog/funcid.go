@@ -39,6 +39,7 @@ const (
 	FuncRegexpSubstr
 	FuncRegexpCount
 	FuncRegexpInstr
+	FuncRegexpExtractAll
 
 	// Mathematics.
 	FuncAbs
@@ -142,6 +143,7 @@ const (
 	FuncArrayDims
 	FuncArrayFill
 	FuncTrimArray
+	FuncListHistogram
 	FuncListWhere
 	FuncListSelect
 	FuncListGradeUp
@@ -323,6 +325,8 @@ const (
 	FuncEpochMs
 	FuncEpochUs
 	FuncOverlaps
+	FuncStrptime
+	FuncTryStrptime
 
 	// Aggregates.
 	FuncCount
@@ -395,6 +399,7 @@ var funcNames = [numFuncs]string{
 	FuncLike: "like", FuncILike: "ilike", FuncSimilarTo: "similar_to", FuncGlob: "glob",
 	FuncRegexpLike: "regexp_like", FuncRegexpILike: "regexp_ilike", FuncRegexpReplace: "regexp_replace",
 	FuncRegexpSubstr: "regexp_substr", FuncRegexpCount: "regexp_count", FuncRegexpInstr: "regexp_instr",
+	FuncRegexpExtractAll: "regexp_extract_all",
 
 	FuncAbs: "abs", FuncSign: "sign", FuncCeil: "ceil", FuncFloor: "floor", FuncRound: "round",
 	FuncTrunc: "trunc", FuncSqrt: "sqrt", FuncCbrt: "cbrt", FuncExp: "exp", FuncLn: "ln",
@@ -423,7 +428,7 @@ var funcNames = [numFuncs]string{
 	FuncArrayToString: "array_to_string", FuncStringToArray: "string_to_array",
 	FuncRegexpSplit: "regexp_split_to_array", FuncGenerateSeries: "generate_series", FuncRange: "range",
 	FuncRegexpMatch: "regexp_match", FuncArrayNDims: "array_ndims", FuncArrayDims: "array_dims",
-	FuncArrayFill: "array_fill", FuncTrimArray: "trim_array", FuncListWhere: "list_where",
+	FuncArrayFill: "array_fill", FuncTrimArray: "trim_array", FuncListHistogram: "list_histogram", FuncListWhere: "list_where",
 	FuncListSelect: "list_select", FuncListGradeUp: "list_grade_up", FuncListDistance: "list_distance",
 	FuncListInnerProduct: "list_inner_product", FuncListCosine: "list_cosine_similarity",
 
@@ -477,6 +482,7 @@ var funcNames = [numFuncs]string{
 	FuncCurrentDate: "current_date", FuncCurrentTime: "current_time",
 	FuncClockTimestamp: "clock_timestamp", FuncDateBin: "date_bin", FuncMakeTimestampTZ: "make_timestamptz",
 	FuncEpochMs: "epoch_ms", FuncEpochUs: "epoch_us", FuncOverlaps: "overlaps",
+	FuncStrptime: "strptime", FuncTryStrptime: "try_strptime",
 
 	FuncCount: "count", FuncSum: "sum", FuncAvg: "avg", FuncMin: "min", FuncMax: "max",
 	FuncTotal: "total", FuncStringAgg: "string_agg", FuncStddevSamp: "stddev_samp",

@@ -60,6 +60,12 @@ func listFamilies() []family {
 		list(FuncArrayDims, ofList(str)),
 		{Func: Func{ID: FuncArrayFill, NullIn: true}, signatures: []signature{by(filledList)}},
 		list(FuncTrimArray, listsWith(whole, "li")),
+		list(FuncListHistogram, func(args []sqltype.Type) ([]sqltype.Type, sqltype.Type, bool) {
+			if len(args) != 1 || args[0].Kind != sqltype.KindList {
+				return nil, sqltype.Null, false
+			}
+			return args, sqltype.MapOf(args[0].Elem(), i64), true
+		}),
 		list(FuncListWhere, picked(sqltype.Bool), "array_where"),
 		list(FuncListSelect, picked(i64), "array_select"),
 		list(FuncListGradeUp, listsWith(always(whole(i64)), "l"), "array_grade_up", "grade_up"),

@@ -69,6 +69,8 @@ func stringFamilies() []family {
 		{Func: Func{ID: FuncToNumber}, signatures: []signature{on(sqltype.Decimal(sqltype.MaxPrecision, 10), str, str)}},
 		{Func: Func{ID: FuncHash, NullIn: true}, signatures: []signature{on(sqltype.Uint64, anyType).repeating()}},
 		{Func: Func{ID: FuncTypeof, NullIn: true}, aliases: []string{"pg_typeof"}, signatures: []signature{on(str, anyType)}},
+		{Func: Func{ID: FuncStrptime}, signatures: []signature{on(sqltype.Timestamp, str, str)}},
+		{Func: Func{ID: FuncTryStrptime}, signatures: []signature{on(sqltype.Timestamp, str, str)}},
 		{Func: Func{ID: FuncPrintf, NullIn: true}, signatures: []signature{by(asTheyAre)}},
 		{Func: Func{ID: FuncRegexpFullMatch}, signatures: []signature{on(boolean, str, str, str).withOptional(1)}},
 		ofString(FuncRegexpEscape), ofString(FuncURLEncode), ofString(FuncURLDecode),
@@ -130,5 +132,6 @@ func patternFamilies() []family {
 			on(i32, str, str, sqltype.Int64, str).withOptional(2),
 		}},
 		{Func: Func{ID: FuncRegexpInstr}, signatures: []signature{on(i32, str, str)}},
+		{Func: Func{ID: FuncRegexpExtractAll}, signatures: []signature{on(sqltype.ListOf(str), str, str, sqltype.Int64).withOptional(1)}},
 	}
 }

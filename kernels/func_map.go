@@ -1,6 +1,10 @@
 package kernels
 
-import "github.com/gpusql/gpusql/sqltype"
+import (
+	"slices"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
 
 // mapFuncs are the functions over maps, which are lists of entries. A key is
 // found by the bytes that it is.
@@ -32,6 +36,8 @@ func mapFuncs(name string, args []sqltype.Type, result sqltype.Type, _ []*sqltyp
 			}
 			return entries, nil
 		}), true
+	case "list_histogram":
+		return mapMaker(countedElements), true
 	case "map_concat":
 		return mapMaker(joinedMaps), true
 	case "map_entries":
@@ -84,6 +90,25 @@ func mapMaker(f func(c *Call, i int, entry sqltype.Type) ([]sqltype.Datum, error
 		}
 		return c.Heap.String(m.S)
 	})
+}
+
+// countedElements is list_histogram: the values of a list in order, and how often
+// each comes. NULLs are left out.
+func countedElements(c *Call, i int, entry sqltype.Type) (entries []sqltype.Datum, _ error) {
+	raw := rawElements(c.elements(0, i))
+	slices.Sort(raw)
+	for k := 0; k < len(raw); {
+		n := 1
+		for k+n < len(raw) && raw[k+n] == raw[k] {
+			n++
+		}
+		if raw[k][0] != nullMark {
+			key := sqltype.DecodeElement(c.Args[0].Type.Elem(), raw[k])
+			entries = append(entries, sqltype.NewNested(entry, []sqltype.Datum{key, sqltype.NewInt64(int64(n))}))
+		}
+		k += n
+	}
+	return entries, nil
 }
 
 // joinedMaps is map_concat: of a key that comes again the last value.

@@ -24,6 +24,10 @@ func textFuncs(name string, args []sqltype.Type, _ sqltype.Type, _ []*sqltype.Da
 	switch name {
 	case "printf":
 		return printed, true
+	case "strptime", "try_strptime":
+		return strptimeFunc(name == "try_strptime"), true
+	case "regexp_extract_all":
+		return makeList(allMatches), true
 	case "regexp_full_match":
 		return FuncRow(func(c *Call, i int) (bool, error) {
 			flags := ""
@@ -79,6 +83,28 @@ func textFuncs(name string, args []sqltype.Type, _ sqltype.Type, _ []*sqltype.Da
 		return FuncRow(barOf), true
 	}
 	return nil, false
+}
+
+// allMatches is regexp_extract_all(x, pattern [, group]).
+func allMatches(c *Call, i int, out []byte) ([]byte, error) {
+	re, err := regexpOf(ArgAt[string](c, 1, i), "")
+	if err != nil {
+		return nil, err
+	}
+	group := int64(0)
+	if len(c.Args) > 2 {
+		group = ArgAt[int64](c, 2, i)
+	}
+	if group < 0 || group > int64(re.NumSubexp()) {
+		return nil, sqltype.Errorf(sqltype.CodeInvalidParameter, "the pattern has no group %d", group)
+	}
+	s := ArgAt[string](c, 0, i)
+	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
+		if at[2*group] >= 0 {
+			out = sqltype.AppendElement(out, sqltype.NewString(s[at[2*group]:at[2*group+1]]))
+		}
+	}
+	return out, nil
 }
 
 // rewritten makes a ScalarFunc of a function from text to text.

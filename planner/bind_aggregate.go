@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"strings"
+
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/sqltype"
@@ -37,6 +39,31 @@ func manyQuantiles(name string, e *parser.Call) parser.Expr {
 		list.Exprs = append(list.Exprs, &one)
 	}
 	return list
+}
+
+// ofMany is arg_max(x, y, n), min(x, n) and the like: the first n of a list in order.
+func ofMany(name string, e *parser.Call) parser.Expr {
+	by, desc := 0, false
+	switch name {
+	case "min", "max":
+		desc = name == "max"
+	case "arg_min", "arg_max", "argmin", "argmax", "min_by", "max_by":
+		by, desc = 1, strings.Contains(name, "max")
+	default:
+		return nil
+	}
+	if len(e.Args) != by+2 || e.OrderBy != nil || e.Distinct || e.Over != nil {
+		return nil
+	}
+	list := *e
+	list.Name, list.Args = callName("list"), e.Args[:1]
+	list.OrderBy = []parser.OrderItem{{Expr: e.Args[by], Desc: desc, Nulls: parser.NullsLast}}
+	some := &parser.IsExpr{X: e.Args[by], What: "NULL", Not: true}
+	list.Filter = some
+	if e.Filter != nil {
+		list.Filter = &parser.Binary{Op: "AND", L: e.Filter, R: some, Pos: e.Pos}
+	}
+	return callOf("list_slice", e.Pos, &list, &parser.Literal{Value: sqltype.NewInt32(1), Text: "1", Pos: e.Pos}, e.Args[by+1])
 }
 
 // ofIntervals is sum and avg of intervals: the parts are added up each for

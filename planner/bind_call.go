@@ -20,6 +20,12 @@ func (b *binder) call(s *scope, e *parser.Call) Expr {
 			b.failFunction(s, e)
 		}
 	}
+	if m := catalog.Macro(name); m != nil {
+		if args, ok := macroArgs(m, e); ok && e.Over == nil && !e.Star && !e.Distinct && e.Filter == nil && len(e.OrderBy) == 0 {
+			return b.macro(s, m, args, e)
+		}
+		failHint("", sqltype.CodeUndefinedFunc, e.Pos, "%s does not take these arguments", name)
+	}
 	if name == "struct_pack" && e.Named != nil {
 		return b.structPack(s, e)
 	}
@@ -276,6 +282,9 @@ func (b *binder) aggregate(s *scope, name string, e *parser.Call) Expr {
 		fail(sqltype.CodeUndefinedFunc, e.Pos, "%s(*) is not a function", name)
 	}
 	if x := manyQuantiles(name, e); x != nil {
+		return b.expr(s, x)
+	}
+	if x := ofMany(name, e); x != nil {
 		return b.expr(s, x)
 	}
 	s.openAgg++

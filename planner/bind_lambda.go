@@ -19,7 +19,7 @@ const listArgument = "\x00list"
 //	list_filter(l, x -> c)           ARRAY(SELECT x FROM unnest(l) AS u(x) WHERE c)
 //	list_sum(l), list_aggregate(l, 'sum')  (SELECT sum(x) FROM unnest(l) AS u(x))
 func (b *binder) perElement(s *scope, name string, e *parser.Call) (Expr, bool) {
-	if len(e.Args) == 0 || len(e.Args) > 2 {
+	if len(e.Args) == 0 {
 		return nil, false
 	}
 	x := parser.Ident{Name: "element", Pos: e.Pos}
@@ -31,14 +31,14 @@ func (b *binder) perElement(s *scope, name string, e *parser.Call) (Expr, bool) 
 	switch name {
 	case "list_transform", "array_transform", "list_apply", "array_apply":
 		params, body, ok := lambda(e.Args[len(e.Args)-1])
-		if !ok {
+		if !ok || len(e.Args) != 2 {
 			return nil, false
 		}
 		x, place = params[0], params[1:]
 		item(body)
 	case "list_filter", "array_filter":
 		params, body, ok := lambda(e.Args[len(e.Args)-1])
-		if !ok {
+		if !ok || len(e.Args) != 2 {
 			return nil, false
 		}
 		x, place = params[0], params[1:]
@@ -50,7 +50,11 @@ func (b *binder) perElement(s *scope, name string, e *parser.Call) (Expr, bool) 
 			return nil, false
 		}
 		listed = false
-		item(&parser.Call{Name: parser.Name{Parts: []parser.Ident{{Name: aggregate, Pos: e.Pos}}}, Args: []parser.Expr{element()}, Pos: e.Pos})
+		args := []parser.Expr{element()}
+		if len(e.Args) > 2 { // what the aggregate takes beside the element
+			args = append(args, e.Args[2:]...)
+		}
+		item(&parser.Call{Name: parser.Name{Parts: []parser.Ident{{Name: aggregate, Pos: e.Pos}}}, Args: args, Pos: e.Pos})
 	}
 	list := b.value(s, e.Args[0])
 	s = &scope{partial: true, parent: s, ctes: s.ctes, clause: s.clause, params: []boundParam{{name: listArgument, value: list}}}
@@ -70,7 +74,7 @@ func (b *binder) perElement(s *scope, name string, e *parser.Call) (Expr, bool) 
 func elementAggregate(name string, e *parser.Call) (string, bool) {
 	switch name {
 	case "list_aggregate", "list_aggr", "array_aggregate", "array_aggr":
-		if len(e.Args) == 2 {
+		if len(e.Args) >= 2 {
 			if which, ok := e.Args[1].(*parser.Literal); ok {
 				return strings.ToLower(which.Value.S), catalog.IsAggregate(which.Value.S)
 			}

@@ -65,16 +65,25 @@ func (b *binder) index(s *scope, e *parser.Index) Expr {
 	return b.function("list_extract", []Expr{x, part(e.Lo, sqltype.Int64)}, e.Pos)
 }
 
-// textSlice is x[lo:hi] of a text: the first hi characters, and of these those
-// from lo on. A bound that is not there is NULL.
+// textSlice is x[lo:hi] of a text, both ends within. Negative places count from
+// the end, and a NULL one is no bound.
 func (b *binder) textSlice(x, lo, hi Expr, at parser.Pos) Expr {
+	zero := &Const{sqltype.NewInt64(0)}
+	place := func(e Expr) Expr {
+		e = b.coerce(e, sqltype.Int64, at)
+		behind := b.operator("+", []Expr{b.function("length", []Expr{x}, at), &Const{sqltype.NewInt64(1)}}, at)
+		fromEnd := b.operator("+", []Expr{behind, e}, at)
+		e = &Case{Whens: []When{{&Cmp{Op: Lt, L: e, R: zero}, b.coerce(fromEnd, sqltype.Int64, at)}}, Else: e, T: sqltype.Int64}
+		return b.function("greatest", []Expr{e, zero}, at)
+	}
+	part := x
 	if c, ok := hi.(*Const); !ok || !c.Value.Null {
-		x = b.function("left", []Expr{x, hi}, at)
+		part = b.function("left", []Expr{part, place(hi)}, at)
 	}
 	if c, ok := lo.(*Const); !ok || !c.Value.Null {
-		x = b.function("substring", []Expr{x, lo}, at)
+		part = b.function("substring", []Expr{part, place(lo)}, at)
 	}
-	return x
+	return part
 }
 
 // structFields are the fields of a struct, which the call's argument i is.

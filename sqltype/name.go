@@ -35,6 +35,7 @@ func TypeByName(name string, mods []int) (Type, bool) {
 
 var typeNames = map[string]Type{
 	"json": JSON, "jsonb": JSON,
+	"timestamp_s": Timestamp, "timestamp_ms": Timestamp, "timestamp_ns": Timestamp,
 	"boolean": Bool, "bool": Bool, "logical": Bool,
 	"bit": Bit, "bitstring": Bit, "bit varying": Bit, "varbit": Bit,
 	"tinyint": Int8, "int1": Int8,
