@@ -165,6 +165,8 @@ type wanted struct {
 	keep int       // that may be among the first keep; negative: all
 	top  *topBound // is told the last one's key, if not nil
 	of   *planner.Window
+
+	inOrder bool // one worker reads them in their order
 }
 
 // allRows wants all of them.
@@ -177,7 +179,11 @@ func collect(ctx context.Context, w *worker, n planner.Node, keys []planner.Sort
 	_, extra := keyPlace(keys, n)
 	var mu sync.Mutex
 	var parts []*rowStore
-	err := w.run(ctx, n, func(ctx context.Context, w *worker, op Operator) error {
+	width := w.q.width(n)
+	if want.inOrder {
+		width = 1
+	}
+	err := w.runWide(ctx, n, width, func(ctx context.Context, w *worker, op Operator) error {
 		c, err := newCollector(w, n, keys, extra, want)
 		if err != nil {
 			return err

@@ -213,6 +213,7 @@ func (o *window) begin(ctx context.Context) (err error) {
 	if top := o.n.Top; top.Rows > 0 && !top.Ties && len(o.n.Partition) == 0 {
 		want.keep = int(top.Rows)
 	}
+	want.inOrder = o.asGiven()
 	if o.rows, err = collect(ctx, o.w, o.n.Input, o.keys, want, to); err != nil {
 		return err
 	}

@@ -1,11 +1,28 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
+
+// asGiven reports a window whose functions go by the order of the input.
+func (o *window) asGiven() bool {
+	if len(o.n.Partition) > 0 || len(o.n.Order) > 0 {
+		return false
+	}
+	return slices.ContainsFunc(o.funcs, func(f windowFunc) bool {
+		switch f := f.(type) {
+		case *windowAgg:
+			return f.frame.f.Unit == kernels.FrameRows
+		default:
+			return true
+		}
+	})
+}
 
 // partitionTop drops rows that a window need not have: of each partition it
 // knows the first rows so far, each worker those of its own, and what comes
