@@ -125,7 +125,7 @@ func (c *Conn) planFor(p *prepared, r catalog.Reader, types []sqltype.Type) (err
 		return nil
 	}
 	defer caught(&err)
-	o := planner.BindOptions{ParamTypes: types, FileSchema: p.files.describe}
+	o := planner.BindOptions{ParamTypes: types, FileSchema: p.files.describe, Fold: c.fold}
 	plan, err := planner.Bind(r, p.parsed.Statement, o)
 	if err != nil {
 		return err
@@ -138,20 +138,21 @@ func (c *Conn) planFor(p *prepared, r catalog.Reader, types []sqltype.Type) (err
 }
 
 func (c *Conn) optimizeOptions() planner.OptimizeOptions {
-	o := planner.OptimizeOptions{Disable: c.settings.disabled, Off: !c.settings.optimizer, Workers: c.settings.threads}
+	o := planner.OptimizeOptions{Disable: c.settings.disabled, Off: !c.settings.optimizer, Workers: c.settings.threads, Fold: c.fold}
 	if o.Workers == 0 {
 		o.Workers = c.db.device.Traits().Streams
 	}
-	o.Fold = func(e planner.Expr) (sqltype.Datum, error) { return exec.FoldConst(c.db.device, e) }
 	if !c.settings.useIndexes {
 		o.Disable = append(o.Disable[:len(o.Disable):len(o.Disable)], indexRules()...)
 	}
 	return o
 }
 
+func (c *Conn) fold(e planner.Expr) (sqltype.Datum, error) { return exec.FoldConst(c.db.device, e) }
+
 // bind binds a statement that is not run for itself.
 func (c *Conn) bind(r catalog.Reader, s parser.Statement) (*planner.Plan, error) {
-	return planner.Bind(r, s, planner.BindOptions{FileSchema: files{resolve: c.db.resolve}.describe})
+	return planner.Bind(r, s, planner.BindOptions{FileSchema: files{resolve: c.db.resolve}.describe, Fold: c.fold})
 }
 
 // indexRules are the rules that answer from indexes.

@@ -51,6 +51,7 @@ type Query struct {
 	Body      QueryBody
 	OrderBy   []OrderItem
 	Limit     Expr // nil: none
+	Percent   bool // Limit is a share of the rows
 	Offset    Expr
 	WithTies  bool // rows equal in order to the last one come too
 	Pos       Pos
@@ -187,11 +188,21 @@ const (
 	RightJoin
 	FullJoin
 	CrossJoin
+	SemiJoin       // the left rows that have a partner
+	AntiJoin       // those that have none
+	PositionalJoin // the first row with the first one, and so on
 )
 
-// Join is left JOIN right ON/USING.
+// String is the words of a join.
+func (k JoinKind) String() string {
+	return [...]string{"JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", "SEMI JOIN", "ANTI JOIN", "POSITIONAL JOIN"}[k]
+}
+
+// Join is left JOIN right ON/USING. Asof: of the right rows that fit, those with
+// the nearest value of the one inequality, which is the last column of USING.
 type Join struct {
 	Kind        JoinKind
+	Asof        bool
 	Natural     bool
 	Left, Right TableExpr
 	On          Expr
@@ -217,13 +228,17 @@ type Literal struct {
 // ColumnRef is a, t.a or s.t.a.
 type ColumnRef struct{ Name Name }
 
-// Star is *, t.*, with EXCLUDE and REPLACE.
+// Star is *, t.*, with EXCLUDE, REPLACE and RENAME. In ORDER BY it is ALL.
 type Star struct {
 	Table   *Name
 	Exclude []Ident
 	Replace []SelectItem
+	Rename  []Rename
 	Pos     Pos
 }
+
+// Rename is column AS name.
+type Rename struct{ From, To Ident }
 
 // ParamRef is ?, $n or $name. Index counts from 1; ? takes the next number, and
 // so does a name that is new.
@@ -441,6 +456,7 @@ type Insert struct {
 	Table      Name
 	Alias      *Ident
 	Columns    []Ident
+	ByName     bool   // the columns are those that the source's have the names of
 	Overriding string // OVERRIDING "SYSTEM" or "USER" VALUE, or empty
 	Source     *Query // nil: DEFAULT VALUES
 	OnConflict *OnConflict

@@ -15,7 +15,7 @@ func (p *parser) call(name Name, pos Pos) *Call {
 	}
 	if p.word() == kwFilter && p.ahead(1).kind == tokLParen {
 		p.at += 2
-		p.expectWord(kwWhere)
+		p.acceptWord(kwWhere) // DuckDB does without
 		c.Filter = p.expr()
 		p.expect(tokRParen)
 	}

@@ -30,6 +30,12 @@ func (p *parser) insert(w withClause) *Insert {
 	if p.kind() == tokLParen && !p.parenBeginsQuery() {
 		s.Columns = p.identList("a column name")
 	}
+	if p.word() == kwBy && s.Columns == nil {
+		p.at++
+		if s.ByName = p.acceptText("name"); !s.ByName && !p.acceptText("position") {
+			panic(p.unexpected("NAME or POSITION"))
+		}
+	}
 	if p.acceptText("overriding") {
 		switch {
 		case p.acceptText("system"):

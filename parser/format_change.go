@@ -14,6 +14,7 @@ func (f *formatter) insert(s *Insert) {
 	f.name(s.Table)
 	f.alias(s.Alias)
 	f.columns(s.Columns)
+	f.when(s.ByName, " BY NAME")
 	f.when(s.Overriding != "", " OVERRIDING "+s.Overriding+" VALUE")
 	if s.Source == nil {
 		f.text(" DEFAULT VALUES")

@@ -219,6 +219,16 @@ func (f *formatter) star(e *Star) {
 		f.text(" REPLACE ")
 		f.paren(func() { f.items(e.Replace) })
 	}
+	if e.Rename != nil {
+		f.text(" RENAME ")
+		f.paren(func() {
+			f.list(len(e.Rename), func(i int) {
+				f.ident(e.Rename[i].From)
+				f.text(" AS ")
+				f.ident(e.Rename[i].To)
+			})
+		})
+	}
 }
 
 func (f *formatter) caseExpr(e *Case) {

@@ -14,7 +14,12 @@ func (f *formatter) query(q *Query) {
 	}
 	if q.Limit != nil && !q.WithTies {
 		f.text(" LIMIT ")
-		f.expr(q.Limit)
+		if q.Percent {
+			f.exprFrom(q.Limit, precMul+1)
+			f.text(" PERCENT")
+		} else {
+			f.expr(q.Limit)
+		}
 	}
 	if q.Offset != nil {
 		f.text(" OFFSET ")
@@ -282,8 +287,8 @@ func (f *formatter) join(j *Join) {
 	for i := len(spine) - 1; i >= 0; i-- {
 		j := spine[i]
 		f.when(j.Natural, " NATURAL")
-		f.text([...]string{InnerJoin: " JOIN ", LeftJoin: " LEFT JOIN ", RightJoin: " RIGHT JOIN ",
-			FullJoin: " FULL JOIN ", CrossJoin: " CROSS JOIN "}[j.Kind])
+		f.when(j.Asof, " ASOF")
+		f.text(" " + j.Kind.String() + " ")
 		if right, ok := j.Right.(*Join); ok {
 			f.paren(func() { f.join(right) })
 		} else {

@@ -36,7 +36,7 @@ func (p *parser) join(left TableExpr) TableExpr {
 		return nil
 	}
 	j.Right = p.sampled(p.tableOperand())
-	if j.Kind == CrossJoin || j.Natural {
+	if j.Kind == CrossJoin || j.Kind == PositionalJoin || j.Natural {
 		return j
 	}
 	// a JOIN b JOIN c ON .. ON ..: the inner ON comes first.
@@ -62,7 +62,7 @@ func (p *parser) isConditionalJoin() bool {
 	case kwJoin, kwInner, kwLeft, kwRight, kwFull:
 		return true
 	}
-	return false
+	return p.isJoinWord() && !p.isText("positional")
 }
 
 // joinKind reads the words of a join into j; false when there are none.
@@ -71,7 +71,23 @@ func (p *parser) joinKind(j *Join) bool {
 		j.Kind = CrossJoin
 		return true
 	}
-	j.Natural = p.acceptWord(kwNatural)
+	if p.isJoinWord() {
+		switch t := p.advance(); fold(p.textOf(t)) {
+		case "positional":
+			j.Kind = PositionalJoin
+		case "semi":
+			j.Kind = SemiJoin
+		case "anti":
+			j.Kind = AntiJoin
+		case "asof":
+			j.Asof = true
+		}
+		if !j.Asof {
+			p.expectWord(kwJoin)
+			return true
+		}
+	}
+	j.Natural = !j.Asof && p.acceptWord(kwNatural)
 	switch p.word() {
 	case kwJoin:
 		p.at++
@@ -89,6 +105,22 @@ func (p *parser) joinKind(j *Join) bool {
 	}
 	p.expectWord(kwJoin)
 	return true
+}
+
+// isJoinWord reports a word that begins a join here, and is a name elsewhere.
+func (p *parser) isJoinWord() bool {
+	t := &p.toks[p.at]
+	if t.kind != tokIdent || t.word != kwNone {
+		return false
+	}
+	next := p.ahead(1).word
+	switch fold(p.textOf(t)) {
+	case "semi", "anti", "positional":
+		return next == kwJoin
+	case "asof":
+		return next == kwJoin || next == kwInner || next == kwLeft || next == kwRight || next == kwFull
+	}
+	return false
 }
 
 func outerJoin(word keyword) JoinKind {
@@ -206,9 +238,9 @@ func (p *parser) derived(q *Query, start Pos, lateral bool) TableExpr {
 	return d
 }
 
-// isTableAlias reports an alias without AS; INDEXED BY is none.
+// isTableAlias reports an alias without AS; INDEXED BY and ASOF JOIN are none.
 func (p *parser) isTableAlias() bool {
-	return p.isAlias() && !(p.word() == kwIndexed && p.ahead(1).word == kwBy)
+	return p.isAlias() && !(p.word() == kwIndexed && p.ahead(1).word == kwBy) && !p.isJoinWord()
 }
 
 // tableAlias reads [AS] alias [(columns)].

@@ -361,7 +361,7 @@ func columnRef(parts []Ident) Expr {
 	return e
 }
 
-// star reads EXCLUDE and REPLACE after a star.
+// star reads EXCLUDE, REPLACE and RENAME after a star.
 func (p *parser) star(s *Star) Expr {
 	if p.word() == kwExclude || p.word() == kwExcept && p.ahead(1).kind == tokLParen && isName(p.ahead(2)) {
 		p.at++
@@ -378,6 +378,20 @@ func (p *parser) star(s *Star) Expr {
 			p.expectWord(kwAs)
 			name := p.label("a column name")
 			s.Replace = append(s.Replace, SelectItem{e, &name})
+			if !p.accept(tokComma) {
+				break
+			}
+		}
+		p.expect(tokRParen)
+	}
+	if p.word() == kwRename && p.ahead(1).kind == tokLParen {
+		p.at++
+		p.expect(tokLParen)
+		for {
+			r := Rename{From: p.ident("a column name")}
+			p.expectWord(kwAs)
+			r.To = p.label("a column name")
+			s.Rename = append(s.Rename, r)
 			if !p.accept(tokComma) {
 				break
 			}

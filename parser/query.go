@@ -195,14 +195,21 @@ func (p *parser) values(pos Pos) *Values {
 
 // queryTail reads ORDER BY, LIMIT, OFFSET and FETCH.
 func (p *parser) queryTail(q *Query) {
-	q.OrderBy = p.optionalOrderBy()
+	if p.word() == kwOrder && p.ahead(2).word == kwAll {
+		p.at += 2
+		all := OrderItem{Expr: &Star{Pos: p.advance().start}}
+		all.Desc, all.Nulls = p.direction()
+		q.OrderBy = []OrderItem{all}
+	} else {
+		q.OrderBy = p.optionalOrderBy()
+	}
 	for {
 		t := &p.toks[p.at]
 		switch {
 		case t.word == kwLimit && q.Limit == nil:
 			p.at++
 			if !p.acceptWord(kwAll) {
-				q.Limit = p.expr()
+				p.limit(q)
 			}
 		case t.word == kwOffset && q.Offset == nil:
 			p.at++
@@ -219,6 +226,27 @@ func (p *parser) queryTail(q *Query) {
 			return
 		}
 	}
+}
+
+// limit reads a number of rows, or a share of them: 20%, 20 PERCENT. What follows
+// a % that is an operator is an operand.
+func (p *parser) limit(q *Query) {
+	at, params, names := p.at, p.params, p.names
+	q.Limit = p.exprAbove(precMul)
+	switch {
+	case p.acceptText("percent"):
+		q.Percent = true
+	case p.kind() == tokPercent && p.endsLimit(p.ahead(1)):
+		p.at++
+		q.Percent = true
+	default:
+		p.at, p.params, p.names = at, params, names
+		q.Limit = p.expr()
+	}
+}
+
+func (p *parser) endsLimit(t *token) bool {
+	return t.kind == tokEOF || t.kind == tokSemicolon || t.kind == tokRParen || t.word == kwOffset
 }
 
 // fetch reads FIRST|NEXT [n] ROW|ROWS ONLY|WITH TIES.
@@ -361,16 +389,26 @@ func (p *parser) selectList(s *Select) {
 func (p *parser) selectItems() []SelectItem {
 	list := make([]SelectItem, 0, 4)
 	for {
-		item := SelectItem{Expr: p.expr()}
-		if _, star := item.Expr.(*Star); !star {
-			item.Alias = p.selectAlias()
-		}
-		list = append(list, item)
+		list = append(list, p.selectItem())
 		// A comma before FROM is allowed, as DuckDB does.
 		if !p.accept(tokComma) || p.word() == kwFrom {
 			return list
 		}
 	}
+}
+
+// selectItem reads an expression with its alias, which may come first: x: 1.
+func (p *parser) selectItem() SelectItem {
+	if isName(&p.toks[p.at]) && p.ahead(1).kind == tokColon {
+		alias := p.ident("an alias")
+		p.at++
+		return SelectItem{Expr: p.expr(), Alias: &alias}
+	}
+	item := SelectItem{Expr: p.expr()}
+	if _, star := item.Expr.(*Star); !star {
+		item.Alias = p.selectAlias()
+	}
+	return item
 }
 
 // selectAlias reads AS label, or a label that is no reserved word.

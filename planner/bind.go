@@ -16,6 +16,9 @@ type BindOptions struct {
 	// FileSchema looks at a file. Format is "parquet", "csv", "json", "ndjson" or "arrow". Nil:
 	// files are refused.
 	FileSchema func(path, format string, options map[string]sqltype.Datum) (FileInfo, error)
+	// Fold computes an expression that names no column; see OptimizeOptions. Nil:
+	// what is to be known while binding must be a constant as it stands.
+	Fold func(Expr) (sqltype.Datum, error)
 }
 
 // Bind resolves the names and types of a query, INSERT, UPDATE, DELETE or MERGE and

@@ -26,6 +26,9 @@ func (b *binder) call(s *scope, e *parser.Call) Expr {
 		}
 		failHint("", sqltype.CodeUndefinedFunc, e.Pos, "%s does not take these arguments", name)
 	}
+	if name == "columns" && len(e.Name.Parts) == 1 {
+		return b.columns(s, e)
+	}
 	if name == "struct_pack" && e.Named != nil {
 		return b.structPack(s, e)
 	}

@@ -55,7 +55,7 @@ func (b *binder) insert(i *parser.Insert) Node {
 	for k := range n.Target {
 		n.Target[k] = k
 	}
-	if values := plainValues(i.Source); values != nil {
+	if values := plainValues(i.Source); values != nil && !i.ByName {
 		n.Input = b.insertValues(ctes, t, i, values)
 	} else {
 		n.Input = b.insertQuery(ctes, t, i)
@@ -158,6 +158,13 @@ func (b *binder) insertValues(ctes *cte, t *catalog.Table, i *parser.Insert, v *
 // insertQuery makes whole rows of the table from a query's.
 func (b *binder) insertQuery(ctes *cte, t *catalog.Table, i *parser.Insert) Node {
 	q := b.query(nil, ctes, i.Source)
+	if i.ByName {
+		named := *i
+		for _, c := range q.cols {
+			named.Columns = append(named.Columns, parser.Ident{Name: c.Name, Pos: i.Source.Pos})
+		}
+		i = &named
+	}
 	given := insertColumns(t, i, len(q.cols), i.Source.Pos)
 	p := &Project{Input: q.node, Exprs: make([]NamedExpr, len(t.Columns))}
 	for k, c := range given {

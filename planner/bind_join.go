@@ -8,6 +8,7 @@ import (
 var joinKinds = [...]JoinKind{
 	parser.InnerJoin: Inner, parser.CrossJoin: Inner,
 	parser.LeftJoin: Left, parser.RightJoin: Right, parser.FullJoin: Full,
+	parser.SemiJoin: Semi, parser.AntiJoin: Anti, parser.PositionalJoin: Full,
 }
 
 // join binds a written join. Chains of joins lean to the left, and are bound
@@ -30,6 +31,12 @@ func (b *binder) join(s *scope, j *parser.Join) *fromItem {
 
 func (b *binder) joinOne(s *scope, left *fromItem, j *parser.Join) *fromItem {
 	right := b.tableExpr(s.within(left), j.Right)
+	switch {
+	case j.Kind == parser.PositionalJoin:
+		return b.positional(left, right, j)
+	case j.Asof:
+		return b.asof(s, left, right, j)
+	}
 	n := &Join{Kind: joinKinds[j.Kind], Left: left.node, Right: right.node}
 	whole := b.pair(left, right, n, j.Pos)
 	b.outerNulls(n, left, right)
@@ -46,6 +53,9 @@ func (b *binder) joinOne(s *scope, left *fromItem, j *parser.Join) *fromItem {
 		on := s.within(whole)
 		on.clause = inJoin
 		n.On = b.condition(on, j.On)
+	}
+	if n.Kind == Semi || n.Kind == Anti { // what follows sees the left side alone
+		whole.rels, whole.star = left.rels, left.star
 	}
 	return whole
 }

@@ -88,26 +88,50 @@ func elementAggregate(name string, e *parser.Call) (string, bool) {
 // lambda is x -> body, or (x, i) -> body with the element's place. The arrow binds
 // tighter than comparisons do, so that it may stand at the far left of the body.
 func lambda(e parser.Expr) (params []parser.Ident, body parser.Expr, ok bool) {
-	bin, ok := e.(*parser.Binary)
-	if !ok {
-		return nil, nil, false
-	}
-	if bin.Op == "->" {
-		names := []parser.Expr{bin.L}
-		if row, ok := bin.L.(*parser.Row); ok && len(row.Exprs) == 2 {
-			names = row.Exprs
+	switch e := e.(type) {
+	case *parser.Binary:
+		if e.Op == "->" {
+			return arrow(e)
 		}
-		for _, name := range names {
-			ref, ok := name.(*parser.ColumnRef)
-			if !ok || len(ref.Name.Parts) != 1 {
-				return nil, nil, false
-			}
-			params = append(params, ref.Name.Parts[0])
-		}
-		return params, bin.R, true
+		c := *e
+		params, c.L, ok = lambda(e.L)
+		return params, &c, ok
+	case *parser.Like:
+		c := *e
+		params, c.X, ok = lambda(e.X)
+		return params, &c, ok
+	case *parser.In:
+		c := *e
+		params, c.X, ok = lambda(e.X)
+		return params, &c, ok
+	case *parser.Between:
+		c := *e
+		params, c.X, ok = lambda(e.X)
+		return params, &c, ok
+	case *parser.IsExpr:
+		c := *e
+		params, c.X, ok = lambda(e.X)
+		return params, &c, ok
+	case *parser.IsDistinct:
+		c := *e
+		params, c.L, ok = lambda(e.L)
+		return params, &c, ok
 	}
-	params, body, ok = lambda(bin.L)
-	c := *bin
-	c.L = body
-	return params, &c, ok
+	return nil, nil, false
+}
+
+// arrow is the parameters and the right side of ->.
+func arrow(e *parser.Binary) (params []parser.Ident, body parser.Expr, ok bool) {
+	names := []parser.Expr{e.L}
+	if row, ok := e.L.(*parser.Row); ok && len(row.Exprs) == 2 {
+		names = row.Exprs
+	}
+	for _, name := range names {
+		ref, ok := name.(*parser.ColumnRef)
+		if !ok || len(ref.Name.Parts) != 1 {
+			return nil, nil, false
+		}
+		params = append(params, ref.Name.Parts[0])
+	}
+	return params, e.R, true
 }

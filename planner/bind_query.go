@@ -63,13 +63,19 @@ func (b *binder) body(parent *scope, ctes *cte, body parser.QueryBody) bound {
 // outputKeys binds ORDER BY of what is not a SELECT: over the output alone.
 func (b *binder) outputKeys(parent *scope, ctes *cte, cols []ColDef, items []parser.OrderItem) []SortKey {
 	s := &scope{parent: parent, ctes: ctes, star: starOf(cols), clause: inSetOrder}
-	keys := make([]SortKey, len(items))
-	for i, o := range items {
-		if n, ok := ordinal(o.Expr, len(cols), "ORDER BY"); ok {
-			keys[i] = sortKey(o, colRef(cols[n]))
+	var keys []SortKey
+	for _, o := range items {
+		if _, ok := o.Expr.(*parser.Star); ok { // ALL
+			for _, c := range cols {
+				keys = append(keys, sortKey(o, colRef(c)))
+			}
 			continue
 		}
-		keys[i] = sortKey(o, b.value(s, o.Expr))
+		if n, ok := ordinal(o.Expr, len(cols), "ORDER BY"); ok {
+			keys = append(keys, sortKey(o, colRef(cols[n])))
+			continue
+		}
+		keys = append(keys, sortKey(o, b.value(s, o.Expr)))
 	}
 	return keys
 }
@@ -87,7 +93,11 @@ func ordinal(e parser.Expr, n int, what string) (int, bool) {
 }
 
 func (b *binder) limit(ctes *cte, n Node, q *parser.Query) Node {
-	limit, offset := b.limitExpr(ctes, q.Limit, "LIMIT"), b.limitExpr(ctes, q.Offset, "OFFSET")
+	offset := b.limitExpr(ctes, q.Offset, "OFFSET")
+	if q.Percent {
+		return b.share(ctes, n, q, offset)
+	}
+	limit := b.limitExpr(ctes, q.Limit, "LIMIT")
 	switch {
 	case limit == nil && offset == nil:
 		return n
@@ -97,6 +107,26 @@ func (b *binder) limit(ctes *cte, n Node, q *parser.Query) Node {
 	return &Limit{Input: n, Limit: limit, Offset: offset}
 }
 
+// share is a limit that is a share of the rows, which are counted first.
+func (b *binder) share(ctes *cte, n Node, q *parser.Query, offset Expr) Node {
+	at := q.Limit.Start()
+	percent := b.coerce(b.expr(&scope{clause: inLimit, ctes: ctes}, q.Limit), sqltype.Float64, at)
+	if c, ok := percent.(*Const); ok && !c.Value.Null && !(c.Value.F >= 0 && c.Value.F <= 100) {
+		fail("2201W", at, "a share of rows is between 0 and 100 percent, not %v", c.Value.F)
+	}
+	w := &Window{}
+	count := b.rank(w, "count")
+	limit := b.cast(b.operator("/", []Expr{b.operator("*", []Expr{colRef(count), percent}, at), &Const{sqltype.NewFloat64(100)}}, at), sqltype.Float64, at)
+	limit = b.cast(b.function("floor", []Expr{limit}, at), sqltype.Int64, at)
+	if s, ok := n.(*Sort); ok {
+		c := *s
+		w.Input, c.Input = s.Input, w
+		return b.numberedLimit(&c, limit, offset, false)
+	}
+	w.Input = n
+	return b.numberedLimit(w, limit, offset, false)
+}
+
 // numberedLimit is a limit that a subquery computes, or WITH TIES: the rows are
 // numbered in order and filtered by their number, or by their rank.
 func (b *binder) numberedLimit(n Node, limit, offset Expr, ties bool) Node {
@@ -104,20 +134,10 @@ func (b *binder) numberedLimit(n Node, limit, offset Expr, ties bool) Node {
 	if s, ok := n.(*Sort); ok {
 		w.Input, w.Order = s.Input, s.Keys
 	}
-	number := func(name string) ColDef {
-		r, err := catalog.ResolveWindow(name, nil)
-		if err != nil {
-			failWith(err, noPos)
-		}
-		c := b.column(name, r.Result, neverNull)
-		frame := Frame{Unit: "RANGE", StartKind: "UNBOUNDED PRECEDING", EndKind: "CURRENT ROW"}
-		w.Funcs = append(w.Funcs, WindowFunc{Col: c, Func: r.Func, Frame: frame})
-		return c
-	}
-	row := number("row_number")
+	row := b.rank(w, "row_number")
 	place := row
 	if ties {
-		place = number("rank")
+		place = b.rank(w, "rank")
 	}
 	var kept []Expr
 	skipped := bigint(0)
@@ -130,6 +150,18 @@ func (b *binder) numberedLimit(n Node, limit, offset Expr, ties bool) Node {
 		kept = append(kept, &Or{[]Expr{&IsNull{limit}, &Cmp{Op: Le, L: colRef(place), R: last}}})
 	}
 	return &Sort{Input: &Filter{Input: w, Pred: allOf(kept)}, Keys: []SortKey{{Expr: colRef(row)}}}
+}
+
+// rank adds a function without arguments to a window.
+func (b *binder) rank(w *Window, name string) ColDef {
+	r, err := catalog.ResolveWindow(name, nil)
+	if err != nil {
+		failWith(err, noPos)
+	}
+	c := b.column(name, r.Result, neverNull)
+	frame := Frame{Unit: "RANGE", StartKind: "UNBOUNDED PRECEDING", EndKind: "CURRENT ROW"}
+	w.Funcs = append(w.Funcs, WindowFunc{Col: c, Func: r.Func, Frame: frame})
+	return c
 }
 
 // limitExpr binds a number of rows; NULL is no limit.

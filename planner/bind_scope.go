@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gpusql/gpusql/catalog"
@@ -24,6 +25,8 @@ type scope struct {
 	// items are the select list, which a name that FROM does not have may mean
 	// in the clauses that come after it.
 	items     []outItem
+	aliased   []parser.SelectItem // the select list as written, whose aliases WHERE may name
+	spread    *spread             // of the expression that is being bound
 	aggs      []Agg
 	grouped   bool // grouping() was called
 	windows   []windowCall
@@ -97,7 +100,7 @@ func (c clause) String() string { return clauseNames[c] }
 
 func (c clause) takesAggregates() bool { return c <= inQualify }
 func (c clause) takesWindows() bool    { return c <= inOrderBy || c == inQualify }
-func (c clause) seesAliases() bool     { return c == inOrderBy || c == inQualify }
+func (c clause) seesAliases() bool     { return c == inOrderBy || c == inQualify || c == inSelect }
 
 // owns reports that a column is of this SELECT and not of one around it.
 func (s *scope) owns(id ColumnID) bool {
@@ -134,6 +137,11 @@ func (b *binder) columnRef(s *scope, ref *parser.ColumnRef) Expr {
 	}
 	if len(parts) == 1 {
 		for at := s; at != nil; at = at.parent {
+			if at.clause == inWhere {
+				if e, ok := b.aliased(at, parts[0]); ok {
+					return e
+				}
+			}
 			if !at.clause.seesAliases() || at.openAgg > 0 {
 				continue
 			}
@@ -150,6 +158,19 @@ func (b *binder) columnRef(s *scope, ref *parser.ColumnRef) Expr {
 	}
 	s.failColumn(parts)
 	return nil
+}
+
+// aliased binds what an alias of the select list stands for, in WHERE, which comes
+// before the list.
+func (b *binder) aliased(s *scope, name parser.Ident) (Expr, bool) {
+	i := slices.IndexFunc(s.aliased, func(it parser.SelectItem) bool { return it.Alias != nil && sameName(it.Alias.Name, name.Name) })
+	if i < 0 {
+		return nil, false
+	}
+	all := s.aliased
+	s.aliased = all[:i] // so that no alias means itself
+	defer func() { s.aliased = all }()
+	return b.expr(s, all[i].Expr), true
 }
 
 // fieldRef is a name whose last parts are fields of a column: s.a, t.s.a.

@@ -32,11 +32,11 @@ type selection struct {
 //
 //	FROM ─ WHERE ─ aggregate ─ HAVING ─ windows ─ QUALIFY ─ list ─ DISTINCT ─ ORDER BY
 func (b *binder) selectBody(parent *scope, ctes *cte, sel *parser.Select, order []parser.OrderItem) bound {
-	s := &selection{scope: &scope{parent: parent, ctes: ctes, clause: inFrom, named: sel.Windows}, b: b, sel: sel}
+	s := &selection{scope: &scope{parent: parent, ctes: ctes, clause: inFrom, named: sel.Windows, aliased: sel.Items}, b: b, sel: sel}
 	node := b.from(s.scope, sel.From)
 	if sel.Where != nil {
 		s.clause = inWhere
-		node = &Filter{Input: node, Pred: b.condition(s.scope, sel.Where)}
+		node = &Filter{Input: node, Pred: s.where()}
 	}
 	s.clause = inSelect
 	s.bindItems()
@@ -66,14 +66,29 @@ func (b *binder) selectBody(parent *scope, ctes *cte, sel *parser.Select, order 
 	return s.finish(s.unnestNodes(node))
 }
 
+// where binds WHERE, which holds for each column of COLUMNS.
+func (s *selection) where() Expr {
+	all := []Expr{s.b.condition(s.scope, s.sel.Where)}
+	for s.spread.next() {
+		all = append(all, s.b.condition(s.scope, s.sel.Where))
+	}
+	s.spread = nil
+	return allOf(all)
+}
+
 // ---- the select list ----
 
 func (s *selection) bindItems() {
 	s.items = make([]outItem, 0, len(s.sel.Items))
 	for i := range s.sel.Items {
 		it := &s.sel.Items[i]
-		if star, ok := it.Expr.(*parser.Star); ok {
-			s.expand(star)
+		star, ok := it.Expr.(*parser.Star)
+		like, isLike := it.Expr.(*parser.Like)
+		if isLike {
+			star, ok = like.X.(*parser.Star)
+		}
+		if ok {
+			s.expand(star, like)
 			continue
 		}
 		s.add(it)
@@ -85,9 +100,22 @@ func (s *selection) bindItems() {
 }
 
 func (s *selection) add(it *parser.SelectItem) {
-	e := s.b.expr(s.scope, it.Expr)
-	_, open := e.(*literal)
-	s.items = append(s.items, outItem{name: s.b.itemName(it), expr: s.b.settle(e), pos: it.Expr.Start(), open: open, text: it.Expr})
+	for s.spread = nil; ; {
+		e := s.b.expr(s.scope, it.Expr)
+		item := outItem{name: s.b.itemName(it), pos: it.Expr.Start(), text: it.Expr}
+		if s.spread != nil {
+			item.text = nil
+			if it.Alias == nil {
+				item.name = s.spread.cols[s.spread.at].col.Name
+			}
+		}
+		_, item.open = e.(*literal)
+		item.expr = s.b.settle(e)
+		s.items = append(s.items, item)
+		if !s.spread.next() {
+			return
+		}
+	}
 }
 
 // itemName is the name of a result column.
@@ -136,36 +164,62 @@ func sqlName(t sqltype.Type) string {
 	return string(name)
 }
 
-// expand puts the columns of * or t.* into the list.
-func (s *selection) expand(star *parser.Star) {
-	cols := s.star
-	if star.Table != nil {
-		rel := s.relation(star.Table.Parts)
-		if rel == nil {
-			s.failColumn(append(star.Table.Parts[:len(star.Table.Parts):len(star.Table.Parts)], parser.Ident{Name: "*"}))
-		}
-		cols = starOf(rel.cols)
-	} else if len(s.sel.From) == 0 {
-		fail(sqltype.CodeSyntax, star.Pos, "SELECT * with no tables specified is not valid")
-	}
-	for _, name := range star.Exclude {
-		if !hasStar(cols, name.Name) {
-			fail(sqltype.CodeUndefinedColumn, name.Pos, "column %q of EXCLUDE does not exist", name.Name)
-		}
+// expand puts the columns of * or t.* into the list, those with a name that is
+// LIKE a pattern if like is given.
+func (s *selection) expand(star *parser.Star, like *parser.Like) {
+	cols := s.starColumns(s.b, star)
+	if like != nil {
+		c := *like
+		c.X = &parser.ColumnRef{Name: parser.Name{Parts: []parser.Ident{{Name: "name", Pos: star.Pos}}}}
+		cols = s.b.withNames(cols, "name", &c)
 	}
 	for i := range cols {
 		name := cols[i].col.Name
-		if excluded(star.Exclude, name) {
-			continue
-		}
 		if r := replacing(star.Replace, name); r != nil {
 			s.add(r)
 			continue
 		}
 		e := cols[i].value()
 		s.use(e, star.Pos)
+		for _, r := range star.Rename {
+			if sameName(r.From.Name, name) {
+				name = r.To.Name
+				break
+			}
+		}
 		s.items = append(s.items, outItem{name: name, expr: e, pos: star.Pos})
 	}
+}
+
+// starColumns are the columns that * or t.* means, but for the excluded ones.
+func (s *scope) starColumns(b *binder, star *parser.Star) []starColumn {
+	all := s.star
+	if star.Table != nil {
+		rel := s.relation(star.Table.Parts)
+		if rel == nil {
+			s.failColumn(append(star.Table.Parts[:len(star.Table.Parts):len(star.Table.Parts)], parser.Ident{Name: "*"}))
+		}
+		all = starOf(rel.cols)
+	} else if len(s.rels) == 0 && len(s.star) == 0 {
+		fail(sqltype.CodeSyntax, star.Pos, "SELECT * with no tables specified is not valid")
+	}
+	for _, name := range star.Exclude {
+		if !hasStar(all, name.Name) {
+			fail(sqltype.CodeUndefinedColumn, name.Pos, "column %q of EXCLUDE does not exist", name.Name)
+		}
+	}
+	for _, r := range star.Rename {
+		if !hasStar(all, r.From.Name) {
+			fail(sqltype.CodeUndefinedColumn, r.From.Pos, "column %q of RENAME does not exist", r.From.Name)
+		}
+	}
+	cols := make([]starColumn, 0, len(all))
+	for _, c := range all {
+		if !excluded(star.Exclude, c.col.Name) {
+			cols = append(cols, c)
+		}
+	}
+	return cols
 }
 
 func hasStar(cols []starColumn, name string) bool {
@@ -199,6 +253,12 @@ func replacing(list []parser.SelectItem, name string) *parser.SelectItem {
 
 func (s *selection) bindOrder(order []parser.OrderItem) {
 	for i := range order {
+		if _, ok := order[i].Expr.(*parser.Star); ok { // ALL
+			for _, it := range s.items[:s.shown] {
+				s.keys = append(s.keys, sortKey(order[i], it.expr))
+			}
+			continue
+		}
 		e := s.outputExpr(order[i].Expr, "ORDER BY")
 		if s.sel.Distinct && s.itemOf(e) < 0 {
 			fail(codeInvalidReference, order[i].Expr.Start(), "for SELECT DISTINCT, ORDER BY expressions must appear in select list")

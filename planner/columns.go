@@ -251,6 +251,14 @@ func (r replacement) in(e Expr) Expr {
 	})
 }
 
+// column is what a column is replaced by, under its own name.
+func (r replacement) column(c ColDef) ColDef {
+	if x, ok := r[c.ID].(*Col); ok {
+		c.ID, c.Type = x.ID, x.T
+	}
+	return c
+}
+
 func (r replacement) inPlan(n Node) Node {
 	return transform(n, func(n Node) Node { return mapNodeExprs(n, r.in) })
 }
