@@ -316,7 +316,7 @@ func (c *Conn) anyRow(ctx context.Context, tx *storage.Tx, t *catalog.Table, con
 // within runs a planned statement as a part of another one, in its transaction.
 func (c *Conn) within(ctx context.Context, tx *storage.Tx, text string, s parser.Statement) (*Rows, error) {
 	p := &prepared{parsed: parser.Parsed{Statement: s}, text: text, files: files{resolve: c.db.resolve}}
-	if err := c.planFor(p, tx.Reader(), nil); err != nil {
+	if err := c.planFor(ctx, p, tx.Reader(), nil); err != nil {
 		return nil, err
 	}
 	e := &execution{conn: c, text: text, tx: tx, statement: tx.Statement(), files: p.files}

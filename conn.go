@@ -160,7 +160,7 @@ func (c *Conn) Script(ctx context.Context, sql string, visit func(*Rows) error) 
 }
 
 // Prepare plans a statement, to be run many times on this connection.
-func (c *Conn) Prepare(_ context.Context, sql string) (*Stmt, error) {
+func (c *Conn) Prepare(ctx context.Context, sql string) (*Stmt, error) {
 	list, err := c.parse(sql)
 	if err != nil {
 		return nil, wrapError(err, sql)
@@ -170,7 +170,7 @@ func (c *Conn) Prepare(_ context.Context, sql string) (*Stmt, error) {
 	}
 	p := &prepared{parsed: list[0], text: sql}
 	if isPlanned(p.parsed.Statement) {
-		if err := c.planNow(p); err != nil {
+		if err := c.planNow(ctx, p); err != nil {
 			return nil, wrapError(err, sql)
 		}
 	}

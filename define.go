@@ -109,7 +109,7 @@ func (c *Conn) createTable(ctx context.Context, s *parser.CreateTable, text stri
 // createTableAs is CREATE TABLE ... AS within a transaction: the table is made
 // of the query's columns and filled by an INSERT.
 func (c *Conn) createTableAs(ctx context.Context, tx *storage.Tx, s *parser.CreateTable, text string) (int64, error) {
-	plan, err := c.bind(tx.Reader(), s.As)
+	plan, err := c.bind(ctx, tx.Reader(), s.As)
 	if err != nil {
 		return 0, err
 	}
@@ -142,7 +142,7 @@ func (c *Conn) createTableAs(ctx context.Context, tx *storage.Tx, s *parser.Crea
 // they can be. Their texts are not the statement's: errors have no place in it.
 func (c *Conn) checkTable(r catalog.Reader, t *catalog.Table) error {
 	target := parser.Name{Parts: []parser.Ident{{Name: t.Schema}, {Name: t.Name}}}
-	_, err := c.bind(r, &parser.Insert{Table: target})
+	_, err := c.bind(context.Background(), r, &parser.Insert{Table: target})
 	if e, ok := err.(*sqltype.Error); ok {
 		placeless := *e
 		placeless.Pos = 0
@@ -372,7 +372,7 @@ func (c *Conn) createView(ctx context.Context, s *parser.CreateView) (*Rows, err
 		if _, ok := r.View(schema, name); ok && s.IfNotExists {
 			return nil
 		}
-		p, err := c.bind(r, s.Query)
+		p, err := c.bind(ctx, r, s.Query)
 		if err != nil {
 			return err
 		}

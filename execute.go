@@ -63,7 +63,7 @@ func (c *Conn) runPlanned(ctx context.Context, p *prepared, args []Value, stats 
 		p.files.resolve = c.db.resolve
 	}
 	start := time.Now()
-	params, err := c.planWith(p, e.tx.Reader(), args)
+	params, err := c.planWith(ctx, p, e.tx.Reader(), args)
 	if err != nil {
 		return nil, e.end(err)
 	}
@@ -86,7 +86,9 @@ func (c *Conn) usable(ctx context.Context) error {
 }
 
 // planNow plans p at the present catalogue.
-func (c *Conn) planNow(p *prepared) error { return c.planFor(p, c.reader(), nil) }
+func (c *Conn) planNow(ctx context.Context, p *prepared) error {
+	return c.planFor(ctx, p, c.reader(), nil)
+}
 
 // planWith gives p a plan for a version of the catalogue and for arguments,
 // and returns the parameters that the arguments make.
@@ -94,8 +96,8 @@ func (c *Conn) planNow(p *prepared) error { return c.planFor(p, c.reader(), nil)
 // A parameter has the type of what it meets, so that a number given for a
 // BIGINT key is a BIGINT, and an index can be asked. An argument that such a
 // type would change, as INTEGER would 2.5, has the plan made again for its own.
-func (c *Conn) planWith(p *prepared, r catalog.Reader, args []Value) ([]sqltype.Datum, error) {
-	if err := c.planFor(p, r, nil); err != nil {
+func (c *Conn) planWith(ctx context.Context, p *prepared, r catalog.Reader, args []Value) ([]sqltype.Datum, error) {
+	if err := c.planFor(ctx, p, r, nil); err != nil {
 		return nil, err
 	}
 	if len(args) != len(p.plan.Params) {
@@ -110,7 +112,7 @@ func (c *Conn) planWith(p *prepared, r catalog.Reader, args []Value) ([]sqltype.
 		types[i] = a.Type
 	}
 	p.plan = nil
-	if err := c.planFor(p, r, types); err != nil {
+	if err := c.planFor(ctx, p, r, types); err != nil {
 		return nil, err
 	}
 	params, _, err = fitArguments(p.plan, args)
@@ -120,12 +122,13 @@ func (c *Conn) planWith(p *prepared, r catalog.Reader, args []Value) ([]sqltype.
 // planFor gives p a plan for a version of the catalogue, unless it has it. A
 // catalogue's Reader is a version: another one is another value. Types are of
 // the parameters; nil has them inferred.
-func (c *Conn) planFor(p *prepared, r catalog.Reader, types []sqltype.Type) (err error) {
-	if p.plan != nil && p.reader == r && p.settings == c.settings.plan {
+func (c *Conn) planFor(ctx context.Context, p *prepared, r catalog.Reader, types []sqltype.Type) (err error) {
+	if p.plan != nil && !p.plan.Once && p.reader == r && p.settings == c.settings.plan {
 		return nil
 	}
 	defer caught(&err)
-	o := planner.BindOptions{ParamTypes: types, FileSchema: p.files.describe, Fold: c.fold}
+	o := c.bindOptions(ctx, p.files)
+	o.ParamTypes = types
 	plan, err := planner.Bind(r, p.parsed.Statement, o)
 	if err != nil {
 		return err
@@ -135,6 +138,20 @@ func (c *Conn) planFor(p *prepared, r catalog.Reader, types []sqltype.Type) (err
 	}
 	p.plan, p.reader, p.settings = plan, r, c.settings.plan
 	return nil
+}
+
+// first runs a query of one column, and gives its first values.
+func (c *Conn) first(ctx context.Context, q *parser.Query, most int) ([]sqltype.Datum, error) {
+	rows, err := c.runPlanned(ctx, &prepared{parsed: parser.Parsed{Statement: q}}, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []sqltype.Datum
+	for len(out) < most && rows.Next() {
+		out = append(out, rows.Value(0))
+	}
+	return out, rows.Err()
 }
 
 func (c *Conn) optimizeOptions() planner.OptimizeOptions {
@@ -151,8 +168,14 @@ func (c *Conn) optimizeOptions() planner.OptimizeOptions {
 func (c *Conn) fold(e planner.Expr) (sqltype.Datum, error) { return exec.FoldConst(c.db.device, e) }
 
 // bind binds a statement that is not run for itself.
-func (c *Conn) bind(r catalog.Reader, s parser.Statement) (*planner.Plan, error) {
-	return planner.Bind(r, s, planner.BindOptions{FileSchema: files{resolve: c.db.resolve}.describe, Fold: c.fold})
+func (c *Conn) bind(ctx context.Context, r catalog.Reader, s parser.Statement) (*planner.Plan, error) {
+	return planner.Bind(r, s, c.bindOptions(ctx, files{resolve: c.db.resolve}))
+}
+
+func (c *Conn) bindOptions(ctx context.Context, f files) planner.BindOptions {
+	return planner.BindOptions{FileSchema: f.describe, Fold: c.fold, Query: func(q *parser.Query, most int) ([]sqltype.Datum, error) {
+		return c.first(ctx, q, most)
+	}}
 }
 
 // indexRules are the rules that answer from indexes.

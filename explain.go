@@ -44,7 +44,7 @@ func (c *Conn) explain(ctx context.Context, s *parser.Explain, text string, args
 		o.Actual = map[planner.Node]planner.NodeStats{}
 		gather(&stats, p.plan.Root, o.Actual)
 	} else {
-		header, err := c.headerOf(p, o.Reader, args)
+		header, err := c.headerOf(ctx, p, o.Reader, args)
 		if err != nil {
 			return nil, err
 		}
@@ -87,8 +87,8 @@ func traffic(t *device.Traffic) string {
 }
 
 // headerOf says where a statement would run, and why there, and what it would see.
-func (c *Conn) headerOf(p *prepared, r catalog.Reader, args []Value) ([]string, error) {
-	params, err := c.planWith(p, r, args)
+func (c *Conn) headerOf(ctx context.Context, p *prepared, r catalog.Reader, args []Value) ([]string, error) {
+	params, err := c.planWith(ctx, p, r, args)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func (c *Conn) runOther(ctx context.Context, p parser.Parsed, text string, args 
 	case *parser.Explain:
 		return c.explain(ctx, s, text, args)
 	case *parser.Show:
-		return c.show(s)
+		return c.show(ctx, s)
 	case *parser.Set:
 		return c.set(ctx, s)
 	case *parser.Copy:
@@ -63,7 +63,7 @@ func (c *Conn) runOther(ctx context.Context, p parser.Parsed, text string, args 
 	case *parser.Maintain:
 		return c.maintain(s)
 	case *parser.Prepare:
-		return c.prepare(s, p, text)
+		return c.prepare(ctx, s, p, text)
 	case *parser.Execute:
 		return c.execute(ctx, s)
 	case *parser.Deallocate:
@@ -246,7 +246,7 @@ func (c *Conn) maintain(s *parser.Maintain) (*Rows, error) {
 }
 
 // prepare is PREPARE name AS statement.
-func (c *Conn) prepare(s *parser.Prepare, p parser.Parsed, text string) (*Rows, error) {
+func (c *Conn) prepare(ctx context.Context, s *parser.Prepare, p parser.Parsed, text string) (*Rows, error) {
 	name := s.Name.Name
 	if c.prepared[name] != nil {
 		return nil, sqltype.Errorf(sqltype.CodeDuplicateObject, "prepared statement %q already exists", name).At(int(s.Name.Pos))
@@ -257,7 +257,7 @@ func (c *Conn) prepare(s *parser.Prepare, p parser.Parsed, text string) (*Rows, 
 	inner := p
 	inner.Statement = s.Statement
 	made := &prepared{parsed: inner, text: text}
-	if err := c.planNow(made); err != nil {
+	if err := c.planNow(ctx, made); err != nil {
 		return nil, err
 	}
 	if c.prepared == nil {
@@ -305,7 +305,7 @@ func (c *Conn) constants(ctx context.Context, r catalog.Reader, exprs []parser.E
 		items := &q.Body.(*parser.Select).Items
 		*items = append(*items, parser.SelectItem{Expr: e})
 	}
-	plan, err := c.bind(r, q)
+	plan, err := c.bind(ctx, r, q)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package gpusql
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ func (c *Conn) reader() catalog.Reader {
 }
 
 // show is SHOW and DESCRIBE.
-func (c *Conn) show(s *parser.Show) (*Rows, error) {
+func (c *Conn) show(ctx context.Context, s *parser.Show) (*Rows, error) {
 	switch s.What {
 	case "TABLES":
 		return c.showTables()
@@ -32,7 +33,7 @@ func (c *Conn) show(s *parser.Show) (*Rows, error) {
 	case "ALL", "SETTINGS":
 		return c.showSettings()
 	case "DESCRIBE", "COLUMNS":
-		return c.describe(s)
+		return c.describe(ctx, s)
 	}
 	name := s.What
 	if len(s.Name.Parts) > 0 {
@@ -130,7 +131,7 @@ func (c *Conn) showSettings() (*Rows, error) {
 }
 
 // describe lists the columns of a table or view.
-func (c *Conn) describe(s *parser.Show) (*Rows, error) {
+func (c *Conn) describe(ctx context.Context, s *parser.Show) (*Rows, error) {
 	r := c.reader()
 	schema, name := split(s.Name)
 	var rows [][]Value
@@ -139,7 +140,7 @@ func (c *Conn) describe(s *parser.Show) (*Rows, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := c.bind(r, q[0].Statement)
+		p, err := c.bind(ctx, r, q[0].Statement)
 		if err != nil {
 			return nil, err
 		}

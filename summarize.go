@@ -12,7 +12,7 @@ import (
 // summarize is SUMMARIZE: a row a column of a query, with figures about it. It
 // is a query of its own over the query, which is computed once.
 func (c *Conn) summarize(ctx context.Context, s *parser.Summarize, text string) (*Rows, error) {
-	plan, err := c.bind(c.reader(), s.Query)
+	plan, err := c.bind(ctx, c.reader(), s.Query)
 	if err != nil {
 		return nil, err
 	}

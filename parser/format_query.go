@@ -238,6 +238,10 @@ func (f *formatter) table(t TableExpr) {
 		f.sampled(t)
 	case *Join:
 		f.join(t)
+	case *Pivot:
+		f.pivot(t)
+	case *Unpivot:
+		f.unpivot(t)
 	default:
 		panic(fmt.Sprintf("parser: no text for %T", t))
 	}

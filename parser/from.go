@@ -18,7 +18,7 @@ func (p *parser) tableList() []TableExpr {
 
 // table reads a table with the joins after it.
 func (p *parser) table() TableExpr {
-	left := p.sampled(p.tableOperand())
+	left := p.pivoted(p.sampled(p.tableOperand()))
 	for n := 0; ; n++ {
 		j := p.join(left)
 		if j == nil {
@@ -35,7 +35,7 @@ func (p *parser) join(left TableExpr) TableExpr {
 	if !p.joinKind(j) {
 		return nil
 	}
-	j.Right = p.sampled(p.tableOperand())
+	j.Right = p.pivoted(p.sampled(p.tableOperand()))
 	if j.Kind == CrossJoin || j.Kind == PositionalJoin || j.Natural {
 		return j
 	}
@@ -238,9 +238,9 @@ func (p *parser) derived(q *Query, start Pos, lateral bool) TableExpr {
 	return d
 }
 
-// isTableAlias reports an alias without AS; INDEXED BY and ASOF JOIN are none.
+// isTableAlias reports an alias without AS; INDEXED BY, ASOF JOIN and PIVOT ( are none.
 func (p *parser) isTableAlias() bool {
-	return p.isAlias() && !(p.word() == kwIndexed && p.ahead(1).word == kwBy) && !p.isJoinWord()
+	return p.isAlias() && !(p.word() == kwIndexed && p.ahead(1).word == kwBy) && !p.isJoinWord() && !p.isPivot()
 }
 
 // tableAlias reads [AS] alias [(columns)].

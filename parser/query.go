@@ -19,7 +19,7 @@ func (p *parser) isQuery() bool {
 	case kwFrom:
 		return true
 	}
-	return false
+	return p.isPivotQuery()
 }
 
 // isQueryTail reports that the current token goes on with a query.
@@ -167,6 +167,8 @@ func (p *parser) queryOperand() QueryBody {
 	case t.word == kwValues:
 		p.at++
 		return p.values(t.start)
+	case p.isPivotQuery():
+		return p.pivotQuery()
 	case t.word == kwTable:
 		p.at++
 		ref := &TableRef{Pos: p.pos(), Name: p.name("a table name")}

@@ -50,7 +50,7 @@ func (p *parser) statement() Statement {
 		return p.prepared()
 	}
 	switch {
-	case t.kind == tokLParen:
+	case t.kind == tokLParen, p.isPivotQuery():
 		return p.query()
 	case p.isText("merge"):
 		return p.merge(withClause{})

@@ -16,6 +16,9 @@ type BindOptions struct {
 	// FileSchema looks at a file. Format is "parquet", "csv", "json", "ndjson" or "arrow". Nil:
 	// files are refused.
 	FileSchema func(path, format string, options map[string]sqltype.Datum) (FileInfo, error)
+	// Query runs a query of one column, for a PIVOT that asks for values, and gives
+	// its first rows. Nil: such a PIVOT is refused.
+	Query func(q *parser.Query, most int) ([]sqltype.Datum, error)
 	// Fold computes an expression that names no column; see OptimizeOptions. Nil:
 	// what is to be known while binding must be a constant as it stands.
 	Fold func(Expr) (sqltype.Datum, error)
@@ -42,6 +45,7 @@ type binder struct {
 	views      []string // the views being read, against a circle
 	depth      int      // of queries in queries
 	sequential bool     // sequences are used
+	once       bool     // the plan holds what tables had when it was made
 	frames     []*scope // of the functions whose bodies are being bound
 	calls      int      // how many those are
 	// returned are RETURNING's expressions, when they are computed above the change.
@@ -61,7 +65,7 @@ func (b *binder) statement(s parser.Statement) *Plan {
 		q := b.query(nil, nil, s)
 		p.Root, p.Columns = q.node, q.cols
 		b.settleParams()
-		p.Params, p.NextColumn, p.NextCTE, p.Sequential = b.params, b.nextColumn, b.nextCTE, b.sequential
+		b.note(p)
 		return p
 	case *parser.Insert:
 		p.Root, p.Kind = b.insert(s), InsertPlan
@@ -79,8 +83,13 @@ func (b *binder) statement(s parser.Statement) *Plan {
 	}
 	p.Columns = p.Root.Cols()
 	b.settleParams()
-	p.Params, p.NextColumn, p.NextCTE, p.Sequential = b.params, b.nextColumn, b.nextCTE, b.sequential
+	b.note(p)
 	return p
+}
+
+// note puts into a plan what is known when all is bound.
+func (b *binder) note(p *Plan) {
+	p.Params, p.NextColumn, p.NextCTE, p.Sequential, p.Once = b.params, b.nextColumn, b.nextCTE, b.sequential, b.once
 }
 
 // settleParams makes VARCHARs of parameters that met no type.

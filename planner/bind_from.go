@@ -91,6 +91,10 @@ func (b *binder) tableExpr(s *scope, t parser.TableExpr) *fromItem {
 		return b.sampled(s, t)
 	case *parser.Join:
 		return b.join(s, t)
+	case *parser.Pivot:
+		return b.pivot(s, t)
+	case *parser.Unpivot:
+		return b.unpivot(s, t)
 	}
 	fail(sqltype.CodeNotSupported, t.Start(), "FROM with %T is not supported", t)
 	return nil

@@ -17,6 +17,9 @@ type Plan struct {
 	// Sequential: rows are to be computed one after the other, because their
 	// values come from sequences.
 	Sequential bool
+	// Once: the plan has in it what tables held when it was bound, and is not to
+	// be run again.
+	Once bool
 }
 
 // PlanKind is what running a plan does.
