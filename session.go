@@ -237,7 +237,7 @@ func (c *Conn) settingText(ctx context.Context, e parser.Expr) (string, error) {
 // rows come and go, memory is given back by the last reader, and there is no
 // log yet: only the name is checked.
 func (c *Conn) maintain(s *parser.Maintain) (*Rows, error) {
-	if s.Name != nil && s.Word != "REINDEX" {
+	if s.Name != nil && s.Word != "REINDEX" && s.Word != "PRAGMA" {
 		if _, err := findTable(c.reader(), *s.Name); err != nil {
 			return nil, err
 		}

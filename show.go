@@ -40,6 +40,11 @@ func (c *Conn) show(ctx context.Context, s *parser.Show) (*Rows, error) {
 		_, name = split(s.Name)
 	}
 	f, err := findSetting(name)
+	if err != nil && s.What == "SETTING" {
+		if rows, found := c.describe(ctx, s); found == nil {
+			return rows, nil
+		}
+	}
 	if err != nil {
 		return nil, positioned(err, s.Pos)
 	}
@@ -133,8 +138,19 @@ func (c *Conn) showSettings() (*Rows, error) {
 // describe lists the columns of a table or view.
 func (c *Conn) describe(ctx context.Context, s *parser.Show) (*Rows, error) {
 	r := c.reader()
-	schema, name := split(s.Name)
 	var rows [][]Value
+	columns := texts("column", "type", "null", "key", "default")
+	if s.Query != nil {
+		p, err := c.bind(ctx, r, s.Query)
+		if err != nil {
+			return nil, err
+		}
+		for _, col := range p.Columns {
+			rows = append(rows, textValues(col.Name, col.Type.String(), "YES", "", ""))
+		}
+		return c.valueRows(columns, rows)
+	}
+	schema, name := split(s.Name)
 	if v, ok := r.View(schema, name); ok {
 		q, err := parser.Parse(v.Text)
 		if err != nil {
@@ -163,7 +179,7 @@ func (c *Conn) describe(ctx context.Context, s *parser.Show) (*Rows, error) {
 			rows = append(rows, textValues(col.Name, col.Type.String(), null, keyOf(t, i), col.Default))
 		}
 	}
-	return c.valueRows(texts("column", "type", "null", "key", "default"), rows)
+	return c.valueRows(columns, rows)
 }
 
 // keyOf says in what kind of key a column stands first.

@@ -8,7 +8,8 @@ import (
 )
 
 // System is a table of information_schema or pg_catalog: what tools ask for about
-// the rest. An empty schema finds pg_catalog's. Its rows are those of now.
+// the rest; of "duckdb", what a function of DuckDB gives. An empty schema finds
+// pg_catalog's. Its rows are those of now.
 func System(c *Contents, schema, name string) (sqltype.Schema, [][]sqltype.Datum, bool) {
 	schema, name = strings.ToLower(schema), strings.ToLower(name)
 	var list []systemTable
@@ -17,12 +18,19 @@ func System(c *Contents, schema, name string) (sqltype.Schema, [][]sqltype.Datum
 		list = informationTables()
 	case "pg_catalog", "":
 		list = pgTables()
+	case "duckdb":
+		list = duckTables()
 	}
 	i := slices.IndexFunc(list, func(t systemTable) bool { return t.name == name })
 	if i < 0 {
 		return nil, nil, false
 	}
-	t := &list[i]
+	columns, rows := list[i].of(c)
+	return columns, rows, true
+}
+
+// of is the columns and rows of a table.
+func (t *systemTable) of(c *Contents) (sqltype.Schema, [][]sqltype.Datum) {
 	s := &systemRows{contents: c}
 	for _, col := range strings.Fields(t.columns) {
 		col, typ := col, sqltype.Varchar
@@ -35,7 +43,7 @@ func System(c *Contents, schema, name string) (sqltype.Schema, [][]sqltype.Datum
 		s.schema = append(s.schema, sqltype.Column{Name: strings.TrimRight(col, "#?"), Type: typ})
 	}
 	t.fill(s)
-	return s.schema, s.rows, true
+	return s.schema, s.rows
 }
 
 // systemTable is a table's name, its columns (those that end in # are BIGINT, in

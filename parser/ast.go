@@ -694,9 +694,10 @@ type Explain struct {
 // Show is SHOW TABLES, SHOW name, SHOW DEVICES, SHOW ALL, DESCRIBE t (What
 // "DESCRIBE", Name set) and PRAGMA-free inspection in general.
 type Show struct {
-	What string // upper case: "TABLES", "INDEXES", "DEVICES", "ALL", "DESCRIBE", "SETTING", ...
-	Name Name
-	Pos  Pos
+	What  string // upper case: "TABLES", "INDEXES", "DEVICES", "ALL", "DESCRIBE", "SETTING", ...
+	Name  Name
+	Query *Query // DESCRIBE of a query
+	Pos   Pos
 }
 
 // Set is SET name = value, SET name TO value, RESET name (Value nil).
@@ -719,7 +720,7 @@ type Copy struct {
 
 // Analyze is ANALYZE [t]; Checkpoint, Vacuum and Reindex likewise by Word.
 type Maintain struct {
-	Word string // "ANALYZE", "VACUUM", "CHECKPOINT", "REINDEX"
+	Word string // "ANALYZE", "VACUUM", "CHECKPOINT", "REINDEX", and "PRAGMA" of what has no effect
 	Name *Name
 	Pos  Pos
 }

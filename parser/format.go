@@ -224,6 +224,10 @@ func (f *formatter) show(s *Show) {
 	switch s.What {
 	case "DESCRIBE":
 		f.text("DESCRIBE ")
+		if s.Query != nil {
+			f.query(s.Query)
+			return
+		}
 	case "SETTING":
 		f.text("SHOW ")
 	case "INDEXES":

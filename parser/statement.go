@@ -40,12 +40,7 @@ func (p *parser) statement() Statement {
 		return p.copy()
 	case kwAnalyze, kwVacuum, kwCheckpoint, kwReindex:
 		p.at++
-		m := &Maintain{Word: t.word.String(), Pos: t.start}
-		if isName(&p.toks[p.at]) {
-			name := p.name("a table name")
-			m.Name = &name
-		}
-		return m
+		return p.maintain(t)
 	case kwPrepare, kwExecute, kwDeallocate:
 		return p.prepared()
 	}
@@ -56,10 +51,34 @@ func (p *parser) statement() Statement {
 		return p.merge(withClause{})
 	case p.isText("summarize"):
 		return p.summarize()
-	case p.isText("call"), p.isText("pragma"), p.isText("attach"), p.isText("grant"):
+	case p.isText("use"):
+		return p.use()
+	case p.isText("call"):
+		p.at++
+		return p.callStatement(t.start)
+	case p.isText("pragma"):
+		return p.pragma()
+	case p.isText("attach"), p.isText("grant"):
 		panic(p.unsupported(strings.ToUpper(p.textOf(t))))
 	}
 	panic(p.unexpected("a statement"))
+}
+
+// maintain reads what follows ANALYZE and the like: [FULL|TABLE ...] [t [(columns)]].
+func (p *parser) maintain(t *token) Statement {
+	m := &Maintain{Word: t.word.String(), Pos: t.start}
+	for p.word() == kwAnalyze || p.word() == kwTable || p.word() == kwIndex || p.word() == kwFull || p.isText("verbose") {
+		p.at++
+	}
+	if !isName(&p.toks[p.at]) {
+		return m
+	}
+	name := p.name("a table name")
+	m.Name = &name
+	if p.kind() == tokLParen {
+		p.identList("a column name")
+	}
+	return m
 }
 
 // withStatement reads WITH and the query or data change that it is for.
@@ -262,8 +281,13 @@ func (p *parser) show() Statement {
 	t := p.advance()
 	s := &Show{Pos: t.start}
 	if t.word != kwShow {
+		s.What = "DESCRIBE"
+		if p.isQuery() && p.word() != kwTable || p.kind() == tokLParen {
+			s.Query = p.query()
+			return s
+		}
 		p.acceptWord(kwTable)
-		s.What, s.Name = "DESCRIBE", p.name("a table name")
+		s.Name = p.name("a table name")
 		return s
 	}
 	for _, what := range showLists {
@@ -273,6 +297,12 @@ func (p *parser) show() Statement {
 		}
 	}
 	switch {
+	case p.word() == kwTime && p.ahead(1).word == kwZone:
+		s.What, s.Name = "SETTING", Name{[]Ident{{Name: "timezone", Pos: p.pos()}}}
+		p.at += 2
+	case p.word() == kwAll && sameWord(p.textOf(p.ahead(1)), "tables"):
+		p.at += 2
+		s.What = "TABLES"
 	case p.acceptWord(kwAll):
 		s.What = "ALL"
 	case p.isText("columns") && p.ahead(1).word == kwFrom, p.isText("columns") && p.ahead(1).word == kwIn:

@@ -206,6 +206,11 @@ func (b *binder) system(schema, name string) *fromItem {
 	if !ok {
 		return nil
 	}
+	return b.given(columns, rows)
+}
+
+// given is rows that are known.
+func (b *binder) given(columns sqltype.Schema, rows [][]sqltype.Datum) *fromItem {
 	n := &Values{Rows: make([][]Expr, len(rows))}
 	for _, c := range columns {
 		n.Columns = append(n.Columns, b.column(c.Name, c.Type, mayBeNull))
@@ -331,6 +336,19 @@ func (b *binder) funcTable(s *scope, t *parser.FuncTable) *fromItem {
 		}
 		file := b.constant(args[0], sqltype.Varchar)
 		return b.named(b.file(file.S, format, b.namedOptions(options), t.Pos), name, t.Alias, t.Columns)
+	}
+	if strings.HasPrefix(name, "duckdb_") && len(t.Call.Args) == 0 {
+		if item := b.system("duckdb", name); item != nil {
+			return b.named(item, name, t.Alias, t.Columns)
+		}
+	}
+	if name == "pragma_table_info" && len(t.Call.Args) == 1 {
+		text := b.constant(t.Call.Args[0], sqltype.Varchar).S
+		var parts []parser.Ident
+		for _, p := range strings.Split(text, ".") {
+			parts = append(parts, parser.Ident{Name: p, Pos: t.Pos})
+		}
+		return b.named(b.given(catalog.TableInfo(b.target(parser.Name{Parts: parts}))), name, t.Alias, t.Columns)
 	}
 	if rows, ok := rowFunctions[name]; ok {
 		return b.unnestTable(s, t, name, rows)
