@@ -280,6 +280,14 @@ func (p *parser) isQuantifier() bool {
 
 // in reads the list or query of IN.
 func (p *parser) in(e Expr, not negation) Expr {
+	if p.kind() != tokLParen { // a list, as of DuckDB: x IN [1, 2], x IN column
+		pos := p.pos()
+		op, all := "=", false
+		if bool(not) {
+			op, all = "<>", true
+		}
+		return &Quantified{Op: op, All: all, X: e, List: p.exprAbove(precLike), Pos: pos}
+	}
 	p.expect(tokLParen)
 	if p.kind() == tokRParen {
 		panic(p.unexpected("at least one value"))

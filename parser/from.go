@@ -275,11 +275,7 @@ func (p *parser) sampled(t TableExpr) TableExpr {
 func (p *parser) sample(s *Sampled) {
 	s.Method = "system"
 	if p.kind() != tokLParen && isName(&p.toks[p.at]) {
-		t := p.advance()
-		s.Method = fold(p.textOf(t))
-		if s.Method != "bernoulli" && s.Method != "system" && s.Method != "reservoir" {
-			panic(failAt(t.start, sqltype.CodeUndefinedObject, "tablesample method %s does not exist", s.Method))
-		}
+		p.sampleMethod(s)
 	}
 	s.Rows = s.Method == "reservoir"
 	paren := p.accept(tokLParen)
@@ -292,10 +288,24 @@ func (p *parser) sample(s *Sampled) {
 	}
 	if paren {
 		p.expect(tokRParen)
+	} else if p.accept(tokLParen) { // as DuckDB writes it: 10% (bernoulli, 42)
+		p.sampleMethod(s)
+		if p.accept(tokComma) {
+			s.Seed = p.expr()
+		}
+		p.expect(tokRParen)
 	}
 	if p.acceptText("repeatable") {
 		p.expect(tokLParen)
 		s.Seed = p.expr()
 		p.expect(tokRParen)
+	}
+}
+
+func (p *parser) sampleMethod(s *Sampled) {
+	t := &p.toks[p.at]
+	s.Method = fold(p.label("a method").Name)
+	if s.Method != "bernoulli" && s.Method != "system" && s.Method != "reservoir" {
+		panic(failAt(t.start, sqltype.CodeUndefinedObject, "tablesample method %s does not exist", s.Method))
 	}
 }

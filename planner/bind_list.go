@@ -33,6 +33,16 @@ func (b *binder) structPack(s *scope, e *parser.Call) Expr {
 	return b.structOf(names, args, e.Pos)
 }
 
+// wholeRow is a table's name as a value: its row as a struct.
+func (b *binder) wholeRow(s *scope, rel *relation, at parser.Pos) Expr {
+	names, args := make([]parser.Ident, len(rel.cols)), make([]Expr, len(rel.cols))
+	for i, c := range rel.cols {
+		names[i], args[i] = parser.Ident{Name: c.Name, Pos: at}, colRef(c)
+		s.use(args[i], at)
+	}
+	return b.structOf(names, args, at)
+}
+
 // index is x[i] and x[lo:hi]: of a list, a string or, by a field's name, a struct.
 func (b *binder) index(s *scope, e *parser.Index) Expr {
 	x := b.value(s, e.X)

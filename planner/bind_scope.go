@@ -156,6 +156,13 @@ func (b *binder) columnRef(s *scope, ref *parser.ColumnRef) Expr {
 	if e, ok := b.fieldRef(s, parts); ok {
 		return e
 	}
+	if len(parts) == 1 {
+		for at := s; at != nil; at = at.parent {
+			if rel := at.relation(parts); rel != nil {
+				return b.wholeRow(at, rel, parts[0].Pos)
+			}
+		}
+	}
 	s.failColumn(parts)
 	return nil
 }
@@ -310,11 +317,6 @@ func (s *scope) failColumn(parts []parser.Ident) {
 		if len(parts) == 1 {
 			for i := range at.star {
 				names = append(names, at.star[i].col.Name)
-			}
-			for _, r := range at.rels {
-				if sameName(r.name, last.Name) {
-					fail(sqltype.CodeNotSupported, last.Pos, "a whole row of %q is not a value", r.name)
-				}
 			}
 			continue
 		}
