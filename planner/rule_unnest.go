@@ -89,12 +89,27 @@ func uniqueBy(n Node, on Expr) bool {
 			continue
 		}
 		for _, side := range [2][2]Expr{{e.L, e.R}, {e.R, e.L}} {
-			if col, ok := side[0].(*Col); ok && cols.has(col.ID) && !exprCols(side[1]).meets(cols) {
+			col, ok := withoutWidening(side[0]).(*Col)
+			if !ok || !cols.has(col.ID) || exprCols(side[1]).meets(cols) {
+				continue
+			}
+			if e.Op == Eq || !notNull(n, colSet(nil).add(col.ID)).empty() { // a UNIQUE column may have several NULLs
 				fixed = fixed.add(col.ID)
 			}
 		}
 	}
 	return uniqueOn(n, fixed)
+}
+
+// withoutWidening is e without casts that give no two values the same.
+func withoutWidening(e Expr) Expr {
+	for {
+		x, ok := e.(*Cast)
+		if !ok || x.Try || !keepsOrder(x.X.Type(), x.To) {
+			return e
+		}
+		e = x.X
+	}
 }
 
 // plan is n without the conditions; false if an outer column is left over.
