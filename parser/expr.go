@@ -384,7 +384,11 @@ func (p *parser) prefix() Expr {
 		return &Unary{Op: "~", X: p.exprAbove(precOther), Pos: t.start}
 	case t.kind == tokRoot || t.kind == tokCubeRoot || t.kind == tokAt:
 		p.at++
-		return callOf(prefixFuncs[t.kind], t.start, p.exprAbove(precOther))
+		x := p.exprAbove(precOther)
+		if star, ok := x.(*Star); ok {
+			panic(failAt(star.Pos, sqltype.CodeSyntax, "an operator takes a value, not *"))
+		}
+		return callOf(prefixFuncs[t.kind], t.start, x)
 	case t.word == kwNot:
 		p.at++
 		return &Unary{Op: "NOT", X: p.exprAbove(precNot - 1), Pos: t.start}
