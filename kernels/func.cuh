@@ -213,25 +213,36 @@ CALLED f64 round_digits(f64 f, f64 shift, bool before_point, u64 how) {
   return (how == Trunc ? __builtin_trunc(r) : round_half_up(r)) / shift;
 }
 
-// wide_decimal_f64 is the double nearest to v / p, of 128 bits.
+INLINE u32 leading(u128 v) { return v >> 64 ? clz(u64(v >> 64)) : u64(v) ? 64 + clz(u64(v)) : 128; }
+
+// wide_decimal_f64 is the double nearest to v / p, of 128 bits: 62 bits of the
+// quotient, the last one also standing for the rest, are converted with one
+// rounding. p is below 2^127.
 CALLED f64 wide_decimal_f64(i128 v, u128 p) {
   u128 rest;
   u128 q = div_u128(magnitude(v), p, rest);
+  u32 lead = leading(q);
   i32 e = 0;
-  while (q >> 62 != 0) {  // too many bits: the last one also stands for those that go
-    rest |= q & 1;
-    q >>= 1;
-    e++;
+  if (lead < 66) {
+    e = i32(66 - lead);
+    rest |= q << (128 - e);
+    q >>= e;
+  } else {
+    if (q == 0 && rest != 0) {  // its first bits would be zeros
+      u32 skip = leading(rest) - leading(p);
+      if (rest << skip >= p) skip--;
+      rest <<= skip;
+      e = -i32(skip);
+    }
+    const u32 more = lead - 66;
+    for (u32 i = 0; i < more; i++) {
+      rest <<= 1;
+      const bool one = rest >= p;
+      rest -= one ? p : 0;
+      q = q << 1 | one;
+    }
+    e -= i32(more);
   }
-  while (q >> 61 == 0 && rest != 0 && e > -1000) {  // rest is below p, and p below 2^127
-    rest <<= 1;
-    const bool one = rest >= p;
-    if (one) rest -= p;
-    q = q << 1 | one;
-    e--;
-  }
-  f64 f = f64(i64(u64(q) | (rest != 0)));
-  for (; e < 0; e++) f *= 0.5;
-  for (; e > 0; e--) f *= 2;
+  const f64 f = f64(i64(u64(q) | (rest != 0))) * as_f64(u64(1023 + e) << 52);
   return v < 0 ? -f : f;
 }
