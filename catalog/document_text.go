@@ -172,6 +172,7 @@ var functionDocs = [numFuncs]Doc{
 	FuncRpad:                {`rpad(x, n [, fill])`, `made n characters long at the end`, `rpad('7', 3, '.')`},
 	FuncReplace:             {`replace(x, a, b)`, `with b for each a`, `replace('banana', 'an', 'o')`},
 	FuncReverse:             {`reverse(x)`, `from its end`, `reverse('abc')`},
+	FuncError:               {`error(message)`, `an error, wherever it is computed`, `CASE WHEN false THEN error('no') ELSE 'yes' END`},
 	FuncRepeat:              {`repeat(x, n)`, `n times`, `repeat('ab', 2)`},
 	FuncConcat:              {`concat(x, ...)`, `the texts of all arguments that are not NULL`, `concat('a', NULL, 1)`},
 	FuncConcatWs:            {`concat_ws(separator, x, ...)`, `concat with a separator between them`, `concat_ws('-', 'a', NULL, 'b')`},

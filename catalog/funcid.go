@@ -195,6 +195,7 @@ const (
 	FuncReplace
 	FuncReverse
 	FuncRepeat
+	FuncError
 	FuncConcat
 	FuncConcatWs
 	FuncStrpos
@@ -445,7 +446,7 @@ var funcNames = [numFuncs]string{
 	FuncLower: "lower", FuncUpper: "upper", FuncInitcap: "initcap", FuncTrim: "trim",
 	FuncLtrim: "ltrim", FuncRtrim: "rtrim", FuncSubstring: "substring", FuncLeft: "left",
 	FuncRight: "right", FuncLpad: "lpad", FuncRpad: "rpad", FuncReplace: "replace",
-	FuncReverse: "reverse", FuncRepeat: "repeat", FuncConcat: "concat", FuncConcatWs: "concat_ws",
+	FuncReverse: "reverse", FuncRepeat: "repeat", FuncError: "error", FuncConcat: "concat", FuncConcatWs: "concat_ws",
 	FuncStrpos: "strpos", FuncStartsWith: "starts_with", FuncEndsWith: "ends_with",
 	FuncContains: "contains", FuncSplitPart: "split_part", FuncASCII: "ascii", FuncChr: "chr",
 	FuncTranslate: "translate", FuncMD5: "md5", FuncSHA256: "sha256", FuncToHex: "to_hex",

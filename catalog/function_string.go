@@ -36,6 +36,7 @@ func stringFamilies() []family {
 		{Func: Func{ID: FuncReplace}, signatures: []signature{on(str, str, str, str)}},
 		ofString(FuncReverse),
 		{Func: Func{ID: FuncRepeat}, signatures: []signature{on(str, str, i64)}},
+		ofString(FuncError),
 		// Both leave NULLs out; only a NULL separator makes the result NULL.
 		{Func: Func{ID: FuncConcat, NullIn: true}, signatures: []signature{by(texts)}},
 		{Func: Func{ID: FuncConcatWs, NullIn: true}, signatures: []signature{by(separated)}},

@@ -52,6 +52,10 @@ func stringFuncs(name string, args []sqltype.Type, _ sqltype.Type, _ []*sqltype.
 		return padded(name == "lpad", len(args) == 3), true
 	case "repeat":
 		return Func2(repeated), true
+	case "error":
+		return Func1(func(_ *Heap, message string) (View, error) {
+			return View{}, sqltype.Errorf("P0001", "%s", message)
+		}), true
 	case "replace":
 		return Func3(func(h *Heap, s, from, to string) (View, error) {
 			if from == "" {

@@ -356,6 +356,7 @@ type TypeName struct {
 	Fields []FieldDef // STRUCT, or with Map the key and the value of a MAP
 	Map    bool
 	List   int
+	Length int // INTEGER[3]: how many elements a list has; 0 not said
 	Round  int
 	Pos    Pos
 }

@@ -205,6 +205,14 @@ func (f *formatter) listOrQuery(q *Query, list []Expr) {
 	})
 }
 
+// listSuffix is the brackets of a list's type; the outermost may have a length.
+func listSuffix(t TypeName) string {
+	if t.Length == 0 {
+		return strings.Repeat("[]", t.List)
+	}
+	return strings.Repeat("[]", t.List-1) + "[" + strconv.Itoa(t.Length) + "]"
+}
+
 func (f *formatter) star(e *Star) {
 	if e.Table != nil {
 		f.name(*e.Table)
@@ -263,7 +271,7 @@ func (f *formatter) cast(e *Cast) {
 func (f *formatter) typeName(t TypeName) {
 	if t.User != nil {
 		f.name(*t.User)
-		f.text(strings.Repeat("[]", t.List))
+		f.text(listSuffix(t))
 		return
 	}
 	if t.Map {
@@ -271,7 +279,7 @@ func (f *formatter) typeName(t TypeName) {
 		f.typeName(t.Fields[0].Type)
 		f.text(", ")
 		f.typeName(t.Fields[1].Type)
-		f.text(")" + strings.Repeat("[]", t.List))
+		f.text(")" + listSuffix(t))
 		return
 	}
 	if t.Fields != nil {
@@ -283,14 +291,14 @@ func (f *formatter) typeName(t TypeName) {
 				f.typeName(t.Fields[i].Type)
 			})
 		})
-		f.text(strings.Repeat("[]", t.List))
+		f.text(listSuffix(t))
 		return
 	}
 	text := t.Text
 	if text == "" {
 		text = t.Type.String()
 	}
-	f.text(strings.ToUpper(text) + strings.Repeat("[]", t.List))
+	f.text(strings.ToUpper(text) + listSuffix(t))
 }
 
 func (f *formatter) index(e *Index) {

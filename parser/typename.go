@@ -84,8 +84,9 @@ func (p *parser) lists(n TypeName) TypeName {
 	}
 	for p.kind() == tokLBracket {
 		p.at++
+		n.Length = 0
 		if p.kind() == tokNumber {
-			p.at++
+			n.Length = p.integer("a length")
 		}
 		p.expect(tokRBracket)
 		n.List++

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"fmt"
+
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/sqltype"
@@ -133,6 +135,11 @@ func (b *binder) convert(e Expr, c *parser.Cast) Expr {
 		digits := &Const{sqltype.NewInt32(int32(-c.Type.Round))}
 		return b.cast(b.function("round", []Expr{b.convert(e, &whole), digits}, c.Pos), t, c.Pos)
 	}
+	if c.Type.Length > 0 && t.Kind == sqltype.KindList {
+		free := *c
+		free.Type.Length = 0
+		return b.ofLength(b.convert(e, &free), c)
+	}
 	if !c.Try {
 		e = b.coerce(e, t, c.Pos)
 		if x, ok := e.(*Cast); ok && !castable(x.X.Type(), t) {
@@ -148,6 +155,20 @@ func (b *binder) convert(e Expr, c *parser.Cast) Expr {
 		return e
 	}
 	return &Cast{X: e, To: t, Try: true, Pos: int(c.Pos) + 1}
+}
+
+// ofLength is a list that must have as many elements as its type says; any other
+// is an error, or NULL of TRY_CAST.
+func (b *binder) ofLength(list Expr, c *parser.Cast) Expr {
+	t, n := list.Type(), c.Type.Length
+	var other Expr = &Const{sqltype.NullOf(t)}
+	if !c.Try {
+		message := fmt.Sprintf("cannot cast a list of another length to %s[%d]", t.Elem(), n)
+		other = b.cast(b.function("error", []Expr{&Const{sqltype.NewString(message)}}, c.Pos), t, c.Pos)
+	}
+	length := b.function("len", []Expr{list}, c.Pos)
+	fits := &Or{[]Expr{&IsNull{list}, b.compare(Eq, length, &Const{sqltype.NewInt64(int64(n))}, c.Pos)}}
+	return &Case{Whens: []When{{fits, list}}, Else: other, T: t}
 }
 
 // castable reports that CAST knows how to make a t of an f.
