@@ -20,6 +20,13 @@ var signatureTypes = []sqltype.Type{
 	sqltype.StructOf([]sqltype.Field{{Name: "a", Type: sqltype.Int32}}),
 }
 
+// nestedTypes are those that some functions are for alone.
+var nestedTypes = []sqltype.Type{
+	sqltype.ListOf(sqltype.Int32), sqltype.ListOf(sqltype.Bool), sqltype.ListOf(sqltype.Int64), sqltype.ListOf(sqltype.Float64),
+	sqltype.ListOf(sqltype.StructOf([]sqltype.Field{{Name: "key", Type: sqltype.Varchar}, {Name: "value", Type: sqltype.Int32}})),
+	sqltype.MapOf(sqltype.Varchar, sqltype.Int32), sqltype.JSON,
+}
+
 // Whatever catalog resolves, kernels have code for, or the compiler an
 // instruction or a constant.
 func TestEveryScalarFunctionHasCode(t *testing.T) {
@@ -62,6 +69,13 @@ func TestEveryScalarFunctionHasCode(t *testing.T) {
 		six := []sqltype.Type{sqltype.Int64, sqltype.Int64, sqltype.Int64, sqltype.Int64, sqltype.Int64, sqltype.Float64}
 		check(six...)
 		check(sqltype.Float64, sqltype.Float64, sqltype.Float64, sqltype.Int32)
+		for _, a := range nestedTypes {
+			check(a)
+			for _, b := range append(nestedTypes, sqltype.Varchar, sqltype.Int32) {
+				check(a, b)
+				check(b, a)
+			}
+		}
 		require.NotZero(t, resolved, name)
 	}
 }
