@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"sync/atomic"
 
 	"github.com/gpusql/gpusql/device"
@@ -33,12 +34,17 @@ func (w *worker) ground(n planner.Node) ground {
 func (g *ground) under(held, need int64) device.Allocator {
 	env := g.w.q.env
 	if g.mapped == nil && !g.claim.ask(held, need) {
-		g.mapped = mapped{Area: env.Spill.Area, spilt: g.w.q.spilt(g.node)}
+		g.leave()
 	}
 	if g.mapped != nil {
 		return g.mapped
 	}
 	return env.Memory
+}
+
+// leave has all that is taken from now on be mapped.
+func (g *ground) leave() {
+	g.mapped = mapped{Area: g.w.q.env.Spill.Area, spilt: g.w.q.spilt(g.node)}
 }
 
 // full reports that what holds held bytes and takes need more should be followed
@@ -85,5 +91,12 @@ func (g *ground) keep(rows *rowStore, b *arrow.Batch) error {
 		})
 	}
 	rows.use(g.under(rows.held(), rows.grows(b.Rows)))
-	return rows.add(g.w.stream, b)
+	err := rows.add(g.w.stream, b)
+	if errors.Is(err, device.ErrNoMemory) && g.mapped == nil && g.w.q.env.Spill != nil {
+		// The texts were longer than those before, by which the need is judged.
+		g.leave()
+		rows.use(g.mapped)
+		err = rows.add(g.w.stream, b)
+	}
+	return err
 }
