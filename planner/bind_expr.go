@@ -11,6 +11,15 @@ import (
 // expr binds an expression. It may be open, see isOpen: who keeps it must
 // coerce or settle it.
 func (b *binder) expr(s *scope, e parser.Expr) Expr {
+	if s.groupTexts != nil {
+		if x, ok := b.asGroup(s, e); ok {
+			return x
+		}
+	}
+	return b.bindExpr(s, e)
+}
+
+func (b *binder) bindExpr(s *scope, e parser.Expr) Expr {
 	switch e := e.(type) {
 	case *parser.Literal:
 		if e.Untyped {

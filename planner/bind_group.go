@@ -128,23 +128,56 @@ func (g *grouping) groupExpr(e parser.Expr) Expr {
 			}
 		}
 	}
-	if x := g.written(e); x != nil {
-		return x
-	}
 	return g.b.value(g.scope, e)
 }
 
-// written is the item of the select list with the same text. What it became is
-// the group then, also where two of that would not be told to be the same: a
-// subquery, a constant that it was folded to.
-func (g *grouping) written(e parser.Expr) Expr {
-	text := parser.FormatExpr(e)
-	for i := range g.items[:g.shown] {
-		if x := g.items[i].text; x != nil && parser.FormatExpr(x) == text {
-			return g.items[i].expr
+// groupTexts are the expressions of GROUP BY by their texts, with what they are
+// bound to once they are. Whatever has such a text in the SELECT is that group,
+// also where two bindings of it would not be told to be the same: a subquery, a
+// constant that it was folded to.
+func groupTexts(sel *parser.Select) map[string]Expr {
+	var texts map[string]Expr
+	add := func(list []parser.Expr) {
+		for _, e := range list {
+			if isPlain(e) {
+				continue
+			}
+			if texts == nil {
+				texts = make(map[string]Expr)
+			}
+			texts[parser.FormatExpr(e)] = nil
 		}
 	}
-	return nil
+	for i := range sel.GroupBy {
+		add(sel.GroupBy[i].Exprs)
+		for _, set := range sel.GroupBy[i].Sets {
+			add(set)
+		}
+	}
+	return texts
+}
+
+// isPlain reports an expression of which any two bindings are alike.
+func isPlain(e parser.Expr) bool {
+	switch e.(type) {
+	case *parser.Literal, *parser.ColumnRef, *parser.ParamRef, *parser.Star:
+		return true
+	}
+	return false
+}
+
+// asGroup is what an expression with the text of a group is bound to.
+func (b *binder) asGroup(s *scope, e parser.Expr) (Expr, bool) {
+	if isPlain(e) {
+		return nil, false
+	}
+	text := parser.FormatExpr(e)
+	x, ok := s.groupTexts[text]
+	if ok && x == nil {
+		x = b.settle(b.bindExpr(s, e))
+		s.groupTexts[text] = x
+	}
+	return x, ok
 }
 
 // readsMade reports an expression over an aggregate or window of this SELECT.

@@ -33,9 +33,11 @@ type scope struct {
 	unnests   []unnestCall
 	named     []parser.NamedWindow // WINDOW
 	groupCols colSet               // the columns that are groups
-	openAgg   int                  // aggregates whose arguments are being bound
-	uses      []usage              // where columns of FROM are named, for errors
-	params    []boundParam         // of the function whose body this is of
+	// groupTexts has the groups by their texts, see there.
+	groupTexts map[string]Expr
+	openAgg    int          // aggregates whose arguments are being bound
+	uses       []usage      // where columns of FROM are named, for errors
+	params     []boundParam // of the function whose body this is of
 	// mergeAction is what merge_action() gives in RETURNING of a MERGE.
 	mergeAction *ColDef
 }

@@ -10,8 +10,7 @@ type outItem struct {
 	name string
 	expr Expr
 	pos  parser.Pos
-	open bool        // a string literal
-	text parser.Expr // nil: * or what is only ordered by
+	open bool // a string literal
 }
 
 // selection is a SELECT while it is bound.
@@ -38,7 +37,7 @@ func (b *binder) selectBody(parent *scope, ctes *cte, sel *parser.Select, order 
 		s.clause = inWhere
 		node = &Filter{Input: node, Pred: s.where()}
 	}
-	s.clause = inSelect
+	s.clause, s.groupTexts = inSelect, groupTexts(sel)
 	s.bindItems()
 	s.clause = inGroupBy
 	s.bindGroups()
@@ -102,12 +101,9 @@ func (s *selection) bindItems() {
 func (s *selection) add(it *parser.SelectItem) {
 	for s.spread = nil; ; {
 		e := s.b.expr(s.scope, it.Expr)
-		item := outItem{name: s.b.itemName(it), pos: it.Expr.Start(), text: it.Expr}
-		if s.spread != nil {
-			item.text = nil
-			if it.Alias == nil {
-				item.name = s.spread.cols[s.spread.at].col.Name
-			}
+		item := outItem{name: s.b.itemName(it), pos: it.Expr.Start()}
+		if s.spread != nil && it.Alias == nil {
+			item.name = s.spread.cols[s.spread.at].col.Name
 		}
 		_, item.open = e.(*literal)
 		item.expr = s.b.settle(e)
