@@ -291,6 +291,11 @@ func (e *execution) start(ctx context.Context, p *planner.Plan, params []sqltype
 	if p.Kind != planner.QueryPlan && len(c.rows) > 0 && c.tx != nil {
 		return nil, e.end(sqltype.Errorf(sqltype.CodeActiveTx, "the rows of an earlier statement of the transaction are still open"))
 	}
+	if t := target(p.Root); t != nil { // also where no row is found
+		if err := e.tx.MayChange(t); err != nil {
+			return nil, e.end(err)
+		}
+	}
 	env := e.env(params)
 	if !c.lent {
 		env.Stream, c.lent, e.lent = c.stream, true, true
@@ -356,6 +361,25 @@ func kindTag(k planner.PlanKind) string {
 	default:
 		panic(fmt.Sprintf("gpusql: %s changes no rows", k))
 	}
+}
+
+// target is the table that a plan changes; nil for a query.
+func target(n planner.Node) *catalog.Table {
+	switch n := n.(type) {
+	case *planner.Insert:
+		return n.Table
+	case *planner.Update:
+		return n.Table
+	case *planner.Delete:
+		return n.Table
+	case *planner.Merge:
+		return n.Table
+	case *planner.With:
+		return target(n.Body)
+	case *planner.Project:
+		return target(n.Input)
+	}
+	return nil
 }
 
 // returning reports whether a data change gives rows.

@@ -40,7 +40,7 @@ func (s *Statement) Insert(ctx context.Context, _ device.Stream, t *catalog.Tabl
 // things waits for the sweep of what earlier changes left: the memory that they
 // need may be there, and sweeps keep up.
 func (s *Statement) changes(ctx context.Context, t *catalog.Table) (*table, error) {
-	if err := s.tx.writes("change table \""+t.Name+"\"", t.Temp); err != nil {
+	if err := s.tx.MayChange(t); err != nil {
 		return nil, err
 	}
 	if err := s.tx.store.Settle(ctx); err != nil {

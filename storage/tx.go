@@ -33,6 +33,11 @@ func (x *Tx) writes(what string, temp bool) error {
 	return nil
 }
 
+// MayChange fails when the transaction is not to change rows of a table.
+func (x *Tx) MayChange(t *catalog.Table) error {
+	return x.writes("change table \""+t.Name+"\"", t.Temp)
+}
+
 // Reader is the catalogue as the transaction sees it.
 func (x *Tx) Reader() catalog.Reader { return sight{x.version, x.session} }
 
