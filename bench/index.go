@@ -31,12 +31,12 @@ const (
 func (c *config) indexes() error {
 	n := int(c.rows)
 	base := map[string]time.Duration{}
-	if err := touchMemory(touchedBytes * n); err != nil {
-		return err
-	}
 	fmt.Printf("%d keys, batches of %d, ns an operation (of the processor with one stream)\n", n, indexBatch)
 	fmt.Printf("%-20s %8s %8s %8s %8s %8s %10s %10s\n", "", "build", "lookup", "range100", "insert", "delete", "bytes/key", "then")
 	for _, r := range rivals() {
+		if err := touchMemory(touchedBytes * n); err != nil {
+			return err
+		}
 		t, err := measureRival(r, n)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
@@ -52,6 +52,9 @@ func (c *config) indexes() error {
 		for _, k := range indexKinds() {
 			if len(c.only) > 0 && !slices.Contains(c.only, k.Name) {
 				continue
+			}
+			if err := touchMemory(touchedBytes * n); err != nil {
+				return err
 			}
 			t, err := measureKind(k, n, streams)
 			if err != nil {
