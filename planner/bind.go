@@ -16,6 +16,9 @@ type BindOptions struct {
 	// FileSchema looks at a file. Format is "parquet", "csv", "json", "ndjson" or "arrow". Nil:
 	// files are refused.
 	FileSchema func(path, format string, options map[string]sqltype.Datum) (FileInfo, error)
+	// Files gives the names of the files that a pattern stands for, in order. Nil:
+	// a pattern is a name.
+	Files func(pattern string) ([]string, error)
 	// Query runs a query of one column, for a PIVOT that asks for values, and gives
 	// its first rows. Nil: such a PIVOT is refused.
 	Query func(q *parser.Query, most int) ([]sqltype.Datum, error)

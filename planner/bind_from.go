@@ -72,7 +72,7 @@ func (b *binder) tableExpr(s *scope, t parser.TableExpr) *fromItem {
 	case *parser.TableRef:
 		if t.File != "" {
 			name := strings.TrimSuffix(path.Base(t.File), path.Ext(t.File))
-			return b.named(b.file(t.File, "", nil, t.Pos), name, t.Alias, t.Columns)
+			return b.named(b.files([]string{t.File}, "", nil, t.Pos), name, t.Alias, t.Columns)
 		}
 		return b.tableRef(s, t)
 	case *parser.DerivedTable:
@@ -332,10 +332,9 @@ func (b *binder) funcTable(s *scope, t *parser.FuncTable) *fromItem {
 	if format, ok := fileFunctions[name]; ok {
 		args, options := fileArgs(t.Call)
 		if len(args) != 1 {
-			fail(sqltype.CodeUndefinedFunc, t.Pos, "%s takes the name of one file", name)
+			fail(sqltype.CodeUndefinedFunc, t.Pos, "%s takes the name of a file, a pattern, or a list of these", name)
 		}
-		file := b.constant(args[0], sqltype.Varchar)
-		return b.named(b.file(file.S, format, b.namedOptions(options), t.Pos), name, t.Alias, t.Columns)
+		return b.named(b.files(b.fileNames(args[0]), format, b.namedOptions(options), t.Pos), name, t.Alias, t.Columns)
 	}
 	if strings.HasPrefix(name, "duckdb_") && len(t.Call.Args) == 0 {
 		if item := b.system("duckdb", name); item != nil {
@@ -486,44 +485,4 @@ func (b *binder) constant(e parser.Expr, t sqltype.Type) sqltype.Datum {
 	}
 	fail(sqltype.CodeSyntax, e.Start(), "this must be a constant")
 	return sqltype.Datum{}
-}
-
-func (b *binder) file(name, format string, options map[string]sqltype.Datum, at parser.Pos) *fromItem {
-	if format == "" {
-		format = fileFormat(name)
-	}
-	if format == "" {
-		fail(sqltype.CodeUndefinedTable, at, "%q is not the name of a Parquet, CSV, JSON or Arrow file", name)
-	}
-	if b.opts.FileSchema == nil {
-		fail(sqltype.CodeNotSupported, at, "files cannot be read here")
-	}
-	info, err := b.opts.FileSchema(name, format, options)
-	if err != nil {
-		failWith(err, at)
-	}
-	n := &FileScan{Path: name, Format: format, Options: options, Rows: info.Rows, Stats: info.Stats}
-	for i, c := range info.Schema {
-		n.Columns = append(n.Columns, b.column(c.Name, c.Type, nullsOf(c.NotNull)))
-		n.Source = append(n.Source, i)
-	}
-	return &fromItem{node: n, star: starOf(n.Columns)}
-}
-
-// fileFormat is the format that a file's name tells, or "".
-func fileFormat(name string) string {
-	name = strings.ToLower(strings.TrimSuffix(strings.ToLower(name), ".gz"))
-	switch path.Ext(name) {
-	case ".parquet", ".parq", ".pq":
-		return "parquet"
-	case ".csv", ".tsv", ".tbl", ".txt":
-		return "csv"
-	case ".json":
-		return "json"
-	case ".ndjson", ".jsonl":
-		return "ndjson"
-	case ".arrow", ".arrows", ".ipc", ".feather":
-		return "arrow"
-	}
-	return ""
 }

@@ -82,6 +82,9 @@ func (o *optimizer) push(n Node, conds []Expr) Node {
 			return n
 		}
 		o.fired()
+		if slices.ContainsFunc(conds, isFalse) { // it is of a folder that does not match
+			return &Values{Columns: n.Columns}
+		}
 		c := *n
 		c.Filter = both(n.Filter, conds)
 		return &c
@@ -126,7 +129,8 @@ func (o *optimizer) pushProject(n *Project, conds []Expr) Node {
 		if exprCols(c).meets(volatile) {
 			stay = append(stay, c)
 		} else {
-			down = append(down, conjuncts(simplifyCond(mapExpr(defs.in(c), simplifyExpr)))...)
+			c = mapExpr(defs.in(c), func(e Expr) Expr { return simplifyExpr(o.fold(e)) })
+			down = append(down, conjuncts(simplifyCond(c))...)
 		}
 	}
 	if len(down) > 0 {
