@@ -321,6 +321,10 @@ func operator(c, c1, c2, c3 byte) (tokenKind, int) {
 		if c1 == '&' {
 			return tokOverlap, 2
 		}
+	case '*':
+		if c1 == '*' { // DuckDB's way to write ^
+			return tokCaret, 2
+		}
 	case '^':
 		if c1 == '@' {
 			return tokStarts, 2
