@@ -60,6 +60,9 @@ func (b *binder) chosen(s *scope, e *parser.Call) []starColumn {
 	case *parser.Star:
 		return s.starColumns(b, arg)
 	case *parser.Literal:
+		if arg.Value.Null || arg.Value.Type.Kind != sqltype.KindVarchar {
+			break
+		}
 		re, err := regexp.Compile(arg.Value.S)
 		if err != nil {
 			fail("2201B", arg.Pos, "%q is no regular expression", arg.Value.S)
