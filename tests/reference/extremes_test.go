@@ -108,8 +108,8 @@ func requireTyped(t *testing.T, err error, query string) {
 	require.ErrorAs(t, err, &e, query)
 	switch class := e.Code[:2]; {
 	case class == "22", class == "54", class == "53":
-	case e.Code == "42602", e.Code == "42601", e.Code == "0A000", e.Code == "42704", e.Code == "42P01", e.Code == "55000", e.Code == "42883", e.Code == "42804", e.Code == "42703":
-		// A sequence that is not there, an escape that is none, an argument that must be a constant.
+	case e.Code == "42602", e.Code == "42601", e.Code == "0A000", e.Code == "42704", e.Code == "42P01", e.Code == "55000", e.Code == "42883", e.Code == "42804", e.Code == "42703", e.Code == "P0001":
+		// A sequence that is not there, an escape that is none, an argument that must be a constant, error().
 	default:
 		assert.Fail(t, "not an error about values", "%s: %s %v", query, e.Code, err)
 	}
