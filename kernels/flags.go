@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"encoding/binary"
-
 	"github.com/gpusql/gpusql/device"
 )
 
@@ -33,9 +31,7 @@ func FlagRows(s device.Stream, rows device.Ptr, n int, flags, scratch device.Ptr
 	if err := device.Launch(s, flagRows, n, flagArgs{Flags: flags, Rows: rows, Count: scratch}); err != nil {
 		return 0, err
 	}
-	var c [8]byte
-	err := s.Download(c[:], scratch)
-	return int(binary.LittleEndian.Uint64(c[:])), err
+	return readCount(s, scratch)
 }
 
 // OrFlags sets the flags that are set in other.

@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"encoding/binary"
-
 	"github.com/gpusql/gpusql/device"
 )
 
@@ -42,9 +40,7 @@ func PickBest(s device.Stream, by SortColumn, ids device.Ptr, n int, best device
 	if err := device.Launch(s, pickBest, n, a); err != nil {
 		return 0, err
 	}
-	var c [8]byte
-	err := s.Download(c[:], a.Count)
-	return int(binary.LittleEndian.Uint64(c[:])), err
+	return readCount(s, a.Count)
 }
 
 // pickBestHost keeps the words of a group complemented, the largest first: a

@@ -163,9 +163,7 @@ func (g *Groups) places(s device.Stream, keys []Vec, domains []domain, total, n 
 	if err := device.Launch(s, cellPlaces, n, a); err != nil {
 		return 0, err
 	}
-	var c [8]byte
-	err := s.Download(c[:], count)
-	return int(binary.LittleEndian.Uint64(c[:])), err
+	return readCount(s, count)
 }
 
 // gatherKeys copies the keys of the first row of each cell in use.

@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"encoding/binary"
 	"math"
 	"math/bits"
 	"unsafe"
@@ -91,9 +90,7 @@ func SelectPart(s device.Stream, hashes device.Ptr, n, part, parts int, out devi
 	if err := device.Launch(s, selectPart, n, a); err != nil {
 		return 0, err
 	}
-	var c [8]byte
-	err := s.Download(c[:], a.Count)
-	return int(binary.LittleEndian.Uint64(c[:])), err
+	return readCount(s, a.Count)
 }
 
 //gpu:layout

@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"encoding/binary"
-
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/sqltype"
 )
@@ -97,9 +95,7 @@ func (f *KeyFilter) Pick(s device.Stream, key Vec, p sqltype.Phys, idx device.Pt
 	if err := device.Launch(s, keyFilterPick[p], n, a); err != nil {
 		return 0, err
 	}
-	var c [8]byte
-	err := s.Download(c[:], a.Count)
-	return int(binary.LittleEndian.Uint64(c[:])), err
+	return readCount(s, a.Count)
 }
 
 // Release gives the memory back.

@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"encoding/binary"
 	"math/bits"
 
 	"github.com/gpusql/gpusql/device"
@@ -73,11 +72,7 @@ func selectWith(s device.Stream, k *device.Kernel[selectArgs], a selectArgs, n i
 	if err := device.Launch(s, k, n, a); err != nil {
 		return 0, err
 	}
-	var c [8]byte
-	if err := s.Download(c[:], a.Count); err != nil {
-		return 0, err
-	}
-	return int(binary.LittleEndian.Uint64(c[:])), nil
+	return readCount(s, a.Count)
 }
 
 func selectTrueHost(a *selectArgs, lo, hi int) {

@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"encoding/binary"
-
 	"github.com/gpusql/gpusql/device"
 )
 
@@ -67,11 +65,7 @@ func Pick(s device.Stream, ids device.Ptr, n int, counts device.Ptr, mode PickMo
 	if err := device.Launch(s, pickGroups, n, a); err != nil {
 		return 0, err
 	}
-	var c [8]byte
-	if err := s.Download(c[:], a.Count); err != nil {
-		return 0, err
-	}
-	return int(binary.LittleEndian.Uint64(c[:])), nil
+	return readCount(s, a.Count)
 }
 
 // pickSteps makes a bitmap of the rows, and then their numbers. A group's first
