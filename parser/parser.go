@@ -341,14 +341,18 @@ func (p *parser) name(what string) Name {
 // identList reads names separated by commas, in parentheses.
 func (p *parser) identList(what string) []Ident {
 	p.expect(tokLParen)
-	var list []Ident
-	for {
+	list := p.identifiers(what)
+	p.expect(tokRParen)
+	return list
+}
+
+// identifiers reads names separated by commas.
+func (p *parser) identifiers(what string) []Ident {
+	list := []Ident{p.ident(what)}
+	for p.accept(tokComma) {
 		list = append(list, p.ident(what))
-		if !p.accept(tokComma) {
-			p.expect(tokRParen)
-			return list
-		}
 	}
+	return list
 }
 
 // stringValue reads a string constant.

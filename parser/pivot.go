@@ -125,15 +125,6 @@ func (p *parser) pivotQuery() QueryBody {
 	return &Select{Items: []SelectItem{{Expr: &Star{Pos: start}}}, From: []TableExpr{from}, Pos: start}
 }
 
-// identifiers reads names separated by commas.
-func (p *parser) identifiers(what string) []Ident {
-	list := []Ident{p.ident(what)}
-	for p.accept(tokComma) {
-		list = append(list, p.ident(what))
-	}
-	return list
-}
-
 // nulls reads INCLUDE NULLS or EXCLUDE NULLS.
 func (p *parser) nulls() bool {
 	if p.word() == kwExclude && p.ahead(1).word == kwNulls {
