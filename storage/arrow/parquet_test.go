@@ -154,20 +154,26 @@ func TestParquetBroken(t *testing.T) {
 	} {
 		name := filepath.Join(t.TempDir(), "broken.parquet")
 		writeParquet(t, name, schema, randomRows(r, schema, 100, k%2 == 0, 20), false, props...)
-		good, err := os.ReadFile(name)
-		require.NoError(t, err)
-		for range 300 {
-			bad := append([]byte{}, good...)
-			for range 1 + r.IntN(3) {
-				bad[r.IntN(len(bad))] ^= byte(1 << r.IntN(8))
-			}
-			require.NoError(t, os.WriteFile(name, bad, 0o644))
-			if !readsOrFails(t, name) {
-				failed++
-			}
-		}
+		failed += breakFile(t, r, name, 300)
 	}
 	require.Greater(t, failed, 200)
+}
+
+// breakFile reads a file n times with bits of it changed, and counts the errors.
+func breakFile(t *testing.T, r *rand.Rand, name string, n int) (failed int) {
+	good, err := os.ReadFile(name)
+	require.NoError(t, err)
+	for range n {
+		bad := append([]byte{}, good...)
+		for range 1 + r.IntN(3) {
+			bad[r.IntN(len(bad))] ^= byte(1 << r.IntN(8))
+		}
+		require.NoError(t, os.WriteFile(name, bad, 0o644))
+		if !readsOrFails(t, name) {
+			failed++
+		}
+	}
+	return failed
 }
 
 // TestIPCBroken is TestParquetBroken for Arrow IPC files.
