@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/sqltype"
@@ -189,11 +191,13 @@ func (a *asofJoin) build(n *Join) (Node, replacement) {
 
 // again is the rows of a definition, and what stands for its columns there.
 func (b *binder) again(w *With) (Node, replacement) {
-	cols := w.Def.Cols()
-	n := &CTEScan{CTE: w.CTE, Name: w.Name, Columns: make([]ColDef, len(cols)), Source: make([]int, len(cols))}
+	cols := slices.Clone(w.Def.Cols())
+	for i := range cols {
+		cols[i].NotNull = b.notNull.has(cols[i].ID)
+	}
+	n := b.scanOf(w.CTE, w.Name, cols)
 	moved := make(replacement, len(cols))
 	for i, c := range cols {
-		n.Columns[i], n.Source[i] = b.column(c.Name, c.Type, nullsOf(b.notNull.has(c.ID))), i
 		moved[c.ID] = colRef(n.Columns[i])
 	}
 	return n, moved

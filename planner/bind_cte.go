@@ -145,12 +145,17 @@ func (b *binder) cteRef(c *cte) (Node, []ColDef) {
 }
 
 func (b *binder) cteScan(c *cte) (Node, []ColDef) {
-	n := &CTEScan{CTE: c.id, Name: c.name, Columns: make([]ColDef, len(c.def.cols)), Source: make([]int, len(c.def.cols))}
-	for i, d := range c.def.cols {
-		n.Columns[i] = b.column(d.Name, d.Type, nullsOf(d.NotNull))
-		n.Source[i] = i
-	}
+	n := b.scanOf(c.id, c.name, c.def.cols)
 	return n, n.Columns
+}
+
+// scanOf reads all columns of a definition, under new numbers.
+func (b *binder) scanOf(id int, name string, cols []ColDef) *CTEScan {
+	n := &CTEScan{CTE: id, Name: name, Columns: make([]ColDef, len(cols)), Source: make([]int, len(cols))}
+	for i, c := range cols {
+		n.Columns[i], n.Source[i] = b.column(c.Name, c.Type, nullsOf(c.NotNull)), i
+	}
+	return n
 }
 
 // recursive binds a definition whose right branch reads it.

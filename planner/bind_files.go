@@ -117,7 +117,7 @@ func (b *binder) fileColumns(name string, scan *FileScan, o *filesOptions) *Proj
 	}
 	for _, part := range strings.Split(path.Dir(name), "/") {
 		key, text, ok := strings.Cut(part, "=")
-		if ok && key != "" && !hasStar(starOf(scan.Columns), key) {
+		if ok && key != "" && placeNamed(scan.Columns, key) < 0 {
 			add(key, hiveValue(text))
 		}
 	}

@@ -88,36 +88,41 @@ func elementAggregate(name string, e *parser.Call) (string, bool) {
 // lambda is x -> body, or (x, i) -> body with the element's place. The arrow binds
 // tighter than comparisons do, so that it may stand at the far left of the body.
 func lambda(e parser.Expr) (params []parser.Ident, body parser.Expr, ok bool) {
+	if bin, isBinary := e.(*parser.Binary); isBinary && bin.Op == "->" {
+		return arrow(bin)
+	}
+	body, left := leftOperand(e)
+	if left == nil {
+		return nil, nil, false
+	}
+	params, *left, ok = lambda(*left)
+	return params, body, ok
+}
+
+// leftOperand is a copy of an operator and the place of its left operand there;
+// nil for what begins with none.
+func leftOperand(e parser.Expr) (parser.Expr, *parser.Expr) {
 	switch e := e.(type) {
 	case *parser.Binary:
-		if e.Op == "->" {
-			return arrow(e)
-		}
 		c := *e
-		params, c.L, ok = lambda(e.L)
-		return params, &c, ok
+		return &c, &c.L
 	case *parser.Like:
 		c := *e
-		params, c.X, ok = lambda(e.X)
-		return params, &c, ok
+		return &c, &c.X
 	case *parser.In:
 		c := *e
-		params, c.X, ok = lambda(e.X)
-		return params, &c, ok
+		return &c, &c.X
 	case *parser.Between:
 		c := *e
-		params, c.X, ok = lambda(e.X)
-		return params, &c, ok
+		return &c, &c.X
 	case *parser.IsExpr:
 		c := *e
-		params, c.X, ok = lambda(e.X)
-		return params, &c, ok
+		return &c, &c.X
 	case *parser.IsDistinct:
 		c := *e
-		params, c.L, ok = lambda(e.L)
-		return params, &c, ok
+		return &c, &c.L
 	}
-	return nil, nil, false
+	return nil, nil
 }
 
 // arrow is the parameters and the right side of ->.
