@@ -75,10 +75,11 @@ type cachedStats struct {
 
 // stats are made anew when the table has grown by a tenth.
 func (e *entry) stats() *catalog.Stats {
-	total, dead := 0, 0
+	total, dead, counted := 0, 0, 0
 	for _, s := range e.data.rows.Segments() {
 		total += s.Rows()
 		dead += s.Dead()
+		counted += s.Counted()
 	}
 	c := e.data.cached.Load()
 	if c == nil || total > c.rows+c.rows/10 || total < c.rows || len(e.def.Columns) > len(c.columns) {
@@ -86,8 +87,8 @@ func (e *entry) stats() *catalog.Stats {
 		for i := range e.data.rows.Types() {
 			a := e.data.rows.Stats(i)
 			cs := catalog.ColumnStats{Distinct: a.Distinct, Min: a.Min, Max: a.Max}
-			if total > 0 {
-				cs.NullFrac = float64(a.Nulls) / float64(total)
+			if counted > 0 {
+				cs.NullFrac = float64(a.Nulls) / float64(counted)
 			}
 			c.columns = append(c.columns, cs)
 		}

@@ -33,9 +33,10 @@ type Segment struct {
 	deaths []atomic.Pointer[words]
 	dead   atomic.Int64 // rows with a death, committed or not
 
-	statMu sync.Mutex
-	stats  []columnStats
-	sealed bool // no more rows; Table's lock
+	statMu    sync.Mutex
+	stats     []columnStats
+	forgotten atomic.Int64 // dead rows that the statistics for estimates leave out
+	sealed    bool         // no more rows; Table's lock
 
 	goneMu sync.Mutex
 	gone   []func() // what Release calls

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/kernels"
@@ -25,42 +26,132 @@ func unknownStats(t sqltype.Type) ColumnStats {
 	return ColumnStats{Min: sqltype.NullOf(t), Max: sqltype.NullOf(t)}
 }
 
-// columnStats are a column's statistics as they grow.
+// columnStats are a column's statistics as they grow: of all rows, and of those
+// that estimates are made of, which forget the dead (Table.Recount).
 type columnStats struct {
+	all, live valueRange
+	distinct  sketch // of the live
+}
+
+// valueRange is the least and the greatest of values, if there are any, and how
+// many NULLs there are besides.
+type valueRange struct {
 	min, max sqltype.Datum
 	known    bool
 	nulls    int
-	distinct sketch
 }
 
-// Bounds are Stats less the number of distinct values, which takes microseconds
-// to tell: a scan asks every segment, several times.
-func (s *Segment) Bounds(i int) ColumnStats { return s.statsOf(i, false) }
+func (r *valueRange) widen(lo, hi sqltype.Datum) {
+	if !r.known || sqltype.Compare(lo, r.min) < 0 {
+		r.min = lo
+	}
+	if !r.known || sqltype.Compare(hi, r.max) > 0 {
+		r.max = hi
+	}
+	r.known = true
+}
 
-// Stats are the statistics of column i of the segment.
-func (s *Segment) Stats(i int) ColumnStats { return s.statsOf(i, true) }
+// Bounds are the least and the greatest value of column i over all rows of the
+// segment, and its NULLs. Telling the number of distinct values takes microseconds,
+// and a scan asks every segment, several times: it is left to Stats.
+func (s *Segment) Bounds(i int) ColumnStats {
+	return s.statsOf(i, s.Rows(), func(c *columnStats) *valueRange { return &c.all })
+}
 
-func (s *Segment) statsOf(i int, distinct bool) ColumnStats {
+// Counted is the number of rows that Stats are of.
+func (s *Segment) Counted() int { return s.Rows() - int(s.forgotten.Load()) }
+
+// Stats are what to estimate by of column i of the segment: of rows that are long
+// dead they know nothing.
+func (s *Segment) Stats(i int) ColumnStats {
+	out := s.statsOf(i, s.Counted(), func(c *columnStats) *valueRange { return &c.live })
+	if i < len(s.stats) {
+		s.statMu.Lock()
+		defer s.statMu.Unlock()
+		out.Distinct = s.stats[i].distinct.estimate()
+	} else if !out.Min.Null {
+		out.Distinct = 1
+	}
+	return out
+}
+
+func (s *Segment) statsOf(i, rows int, of func(*columnStats) *valueRange) ColumnStats {
 	if i >= len(s.stats) {
 		c := s.table.added(i)
 		d := c.Datum(0)
 		if d.Null {
-			return ColumnStats{Min: d, Max: d, Nulls: s.Rows()}
+			return ColumnStats{Min: d, Max: d, Nulls: rows}
 		}
-		return ColumnStats{Min: d, Max: d, Distinct: 1}
+		return ColumnStats{Min: d, Max: d}
 	}
 	s.statMu.Lock()
 	defer s.statMu.Unlock()
-	c := &s.stats[i]
-	if !c.known {
+	r := of(&s.stats[i])
+	if !r.known {
 		null := sqltype.NullOf(s.Column(i).Type)
-		return ColumnStats{Min: null, Max: null, Nulls: c.nulls}
+		return ColumnStats{Min: null, Max: null, Nulls: r.nulls}
 	}
-	out := ColumnStats{Min: c.min, Max: c.max, Nulls: c.nulls}
-	if distinct {
-		out.Distinct = c.distinct.estimate()
+	return ColumnStats{Min: r.min, Max: r.max, Nulls: r.nulls}
+}
+
+// recountPart is the part of the rows in a segment's statistics that have to be
+// dead for them to be made anew: looking at a row again is paid for by one that went.
+const recountPart = 4
+
+// Recount makes statistics anew of segments of which many rows are dead at
+// horizon or before, and reports whether there was one. An estimate would go on
+// with the values of before an UPDATE, otherwise.
+func (t *Table) Recount(horizon uint64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	some := false
+	for _, s := range t.Segments() {
+		if (s.Dead()-int(s.forgotten.Load()))*recountPart >= max(s.Counted(), 1) {
+			some = s.recount(horizon) || some
+		}
 	}
-	return out
+	return some
+}
+
+// recount makes the statistics of the rows that someone may see; the table's lock
+// is held, so that none comes meanwhile.
+func (s *Segment) recount(horizon uint64) bool {
+	n := s.Rows()
+	lives := make([]uint64, kernels.BitmapBytes(n)/8)
+	rows := 0
+	for i := range n {
+		if s.Born(i) != Never && s.Died(i) > horizon {
+			lives[i/64] |= 1 << (i % 64)
+			rows++
+		}
+	}
+	if n-rows == int(s.forgotten.Load()) {
+		return false
+	}
+	s.statMu.Lock()
+	defer s.statMu.Unlock()
+	for i := range s.stats {
+		c, a := s.Column(i), &s.stats[i]
+		a.live, a.distinct = valueRange{}, nil
+		ok := lives
+		if c.Vec.Valid != 0 {
+			ok = slices.Clone(lives)
+			for w, valid := range device.View[uint64](c.Vec.Valid, len(ok)) {
+				ok[w] &= valid
+			}
+		}
+		values := 0
+		for _, w := range ok {
+			values += bits.OnesCount64(w)
+		}
+		a.live.nulls = rows - values
+		if values > 0 {
+			a.distinct = make(sketch, 1<<sketchBits)
+			a.live.widen(a.distinct.sees(&c, &c, n, ok))
+		}
+	}
+	s.forgotten.Store(int64(n - rows))
+	return true
 }
 
 // Stats are the statistics of column i over all segments.
@@ -98,7 +189,8 @@ func (t *Table) Stats(i int) ColumnStats {
 func (a *columnStats) add(c, valid *Column, n int) {
 	var ok []uint64
 	if nulls := valid.Nulls(n); nulls > 0 {
-		a.nulls += nulls
+		a.all.nulls += nulls
+		a.live.nulls += nulls
 		if nulls == n {
 			return
 		}
@@ -107,44 +199,46 @@ func (a *columnStats) add(c, valid *Column, n int) {
 	if a.distinct == nil {
 		a.distinct = make(sketch, 1<<sketchBits)
 	}
+	lo, hi := a.distinct.sees(c, valid, n, ok)
+	a.all.widen(lo, hi)
+	a.live.widen(lo, hi)
+}
+
+// sees adds n values to the sketch, those that are ok, and gives the least and the
+// greatest of them; there is one. c has them flat, unless it is from itself, which
+// may have a dictionary.
+func (k sketch) sees(c, from *Column, n int, ok []uint64) (lo, hi sqltype.Datum) {
 	p, t := c.Vec.Data, c.Type
-	var lo, hi sqltype.Datum
 	switch t.Phys() {
 	case sqltype.PhysBool, sqltype.PhysU8:
-		lo, hi = intRange[uint8](p, n, ok, t, a.distinct)
+		lo, hi = intRange[uint8](p, n, ok, t, k)
 	case sqltype.PhysI8:
-		lo, hi = intRange[int8](p, n, ok, t, a.distinct)
+		lo, hi = intRange[int8](p, n, ok, t, k)
 	case sqltype.PhysI16:
-		lo, hi = intRange[int16](p, n, ok, t, a.distinct)
+		lo, hi = intRange[int16](p, n, ok, t, k)
 	case sqltype.PhysI32:
-		lo, hi = intRange[int32](p, n, ok, t, a.distinct)
+		lo, hi = intRange[int32](p, n, ok, t, k)
 	case sqltype.PhysI64:
-		lo, hi = intRange[int64](p, n, ok, t, a.distinct)
+		lo, hi = intRange[int64](p, n, ok, t, k)
 	case sqltype.PhysU16:
-		lo, hi = intRange[uint16](p, n, ok, t, a.distinct)
+		lo, hi = intRange[uint16](p, n, ok, t, k)
 	case sqltype.PhysU32:
-		lo, hi = intRange[uint32](p, n, ok, t, a.distinct)
+		lo, hi = intRange[uint32](p, n, ok, t, k)
 	case sqltype.PhysU64:
-		lo, hi = intRange[uint64](p, n, ok, t, a.distinct)
+		lo, hi = intRange[uint64](p, n, ok, t, k)
 	case sqltype.PhysF32:
-		lo, hi = floatRange[float32](p, n, ok, t, a.distinct)
+		lo, hi = floatRange[float32](p, n, ok, t, k)
 	case sqltype.PhysF64:
-		lo, hi = floatRange[float64](p, n, ok, t, a.distinct)
+		lo, hi = floatRange[float64](p, n, ok, t, k)
 	case sqltype.PhysStr:
-		p, n, ok = valid.used(p, n, ok)
-		lo, hi = stringRange(p, n, ok, t, a.distinct)
+		p, n, ok = from.used(p, n, ok)
+		lo, hi = stringRange(p, n, ok, t, k)
 	case sqltype.PhysI128, sqltype.PhysSpan:
-		lo, hi = datumRange(c, n, ok, a.distinct)
+		lo, hi = datumRange(c, n, ok, k)
 	default:
 		panic(fmt.Sprintf("arrow: no statistics of %v", t.Phys()))
 	}
-	if !a.known || sqltype.Compare(lo, a.min) < 0 {
-		a.min = lo
-	}
-	if !a.known || sqltype.Compare(hi, a.max) > 0 {
-		a.max = hi
-	}
-	a.known = true
+	return lo, hi
 }
 
 func isValid(ok []uint64, i int) bool { return ok == nil || ok[i/64]>>(i%64)&1 != 0 }
