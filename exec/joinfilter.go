@@ -85,46 +85,73 @@ type taker func(s *scanFilters, column int)
 // comes from, as far as dropping rows there drops only rows of n that have such
 // a value.
 func (q *query) offer(n planner.Node, id planner.ColumnID, f taker) bool {
+	o := offering{q, f, map[offered]bool{}}
+	return o.to(n, id)
+}
+
+// offering is one call of offer. Many keys that are equal lead to the same columns
+// again and again, in more ways than there are sets of joins: each is told once.
+type offering struct {
+	q    *query
+	f    taker
+	told map[offered]bool
+}
+
+type offered struct {
+	n  planner.Node
+	id planner.ColumnID
+}
+
+func (o *offering) to(n planner.Node, id planner.ColumnID) bool {
+	done, ok := o.told[offered{n, id}]
+	if !ok {
+		done = o.tell(n, id)
+		o.told[offered{n, id}] = done
+	}
+	return done
+}
+
+func (o *offering) tell(n planner.Node, id planner.ColumnID) bool {
 	switch n := n.(type) {
 	case *planner.Scan:
 		at := slices.IndexFunc(n.Columns, func(c planner.ColDef) bool { return c.ID == id })
 		if at < 0 || n.Access != nil || n.Source[at] == planner.RowIDColumn {
 			return false
 		}
-		f(q.scanFilters(n), at)
+		o.f(o.q.scanFilters(n), at)
 		return true
 	case *planner.FileScan:
 		at := slices.IndexFunc(n.Columns, func(c planner.ColDef) bool { return c.ID == id })
 		if at < 0 {
 			return false
 		}
-		f(q.scanFilters(n), at)
+		o.f(o.q.scanFilters(n), at)
 		return true
 	case *planner.Filter:
-		return q.offer(n.Input, id, f)
+		return o.to(n.Input, id)
 	case *planner.Project:
-		return q.offerDef(n.Exprs, n.Input, id, f)
+		return o.defined(n.Exprs, n.Input, id)
 	case *planner.Aggregate:
-		return n.Sets == nil && q.offerDef(n.Groups, n.Input, id, f)
+		return n.Sets == nil && o.defined(n.Groups, n.Input, id)
 	case *planner.Join:
-		return q.offerJoin(n, id, f)
+		return o.joined(n, id)
 	default:
 		return false
 	}
 }
 
-func (q *query) offerDef(defs []planner.NamedExpr, in planner.Node, id planner.ColumnID, f taker) bool {
+func (o *offering) defined(defs []planner.NamedExpr, in planner.Node, id planner.ColumnID) bool {
 	for _, d := range defs {
 		if c, ok := d.Expr.(*planner.Col); ok && d.Col.ID == id {
-			return q.offer(in, c.ID, f)
+			return o.to(in, c.ID)
 		}
 	}
 	return false
 }
 
-// offerJoin goes to the side that has the column, and to the other when the
+// joined goes to the side that has the column, and to the other when the
 // join makes the two equal.
-func (q *query) offerJoin(n *planner.Join, id planner.ColumnID, f taker) bool {
+func (o *offering) joined(n *planner.Join, id planner.ColumnID) bool {
 	if n.Dependent || n.NullAware {
 		return false
 	}
@@ -134,10 +161,10 @@ func (q *query) offerJoin(n *planner.Join, id planner.ColumnID, f taker) bool {
 	both := n.Kind == planner.Inner || n.Kind == planner.Semi
 	done := false
 	if has(n.Left) && n.Kind != planner.Right && n.Kind != planner.Full {
-		done = q.offer(n.Left, id, f)
+		done = o.to(n.Left, id)
 	}
 	if has(n.Right) && n.Kind == planner.Inner && !n.Lookup {
-		done = q.offer(n.Right, id, f)
+		done = o.to(n.Right, id)
 	}
 	for _, k := range n.Keys {
 		l, lok := k.Left.(*planner.Col)
@@ -146,10 +173,10 @@ func (q *query) offerJoin(n *planner.Join, id planner.ColumnID, f taker) bool {
 			continue
 		}
 		if l.ID == id && !n.Lookup {
-			done = q.offer(n.Right, r.ID, f) || done
+			done = o.to(n.Right, r.ID) || done
 		}
 		if r.ID == id && n.Kind == planner.Inner {
-			done = q.offer(n.Left, l.ID, f) || done
+			done = o.to(n.Left, l.ID) || done
 		}
 	}
 	return done

@@ -10,7 +10,7 @@ import (
 // single join among them takes part as a step that needs the columns that its
 // condition names to be there first. Up to maxExact inputs all trees are
 // compared that have no cross product; more are joined greedily, the pair with the
-// smallest result first.
+// smallest result first, for which at most as many pairs are weighed as the inputs' number squared.
 //
 // It pays more than any other rule: the tables of a query come in the order in
 // which somebody thought of them, and the intermediate results of two orders
@@ -50,6 +50,7 @@ type joinGraph struct {
 	inputs []joinInput
 	conds  []joinCond
 	defs   replacement // of Projects between the joins
+	pairs  int         // how many were weighed
 }
 
 // joinInput is one input of the joins.
@@ -363,6 +364,7 @@ func (g *joinGraph) pair(a, b *joinTree) *joinTree {
 	if g.lone(a) {
 		return nil
 	}
+	g.pairs++
 	t := &joinTree{set: a.set.or(b.set), left: a, right: b, base: math.Max(a.base, b.base)}
 	kind := Inner
 	share, keyed := 1.0, false
