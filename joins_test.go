@@ -82,14 +82,14 @@ func TestEstimatesForgetTheDead(t *testing.T) {
 	groups := func(column string) string {
 		return strings.Join(all(t, c, "EXPLAIN SELECT "+column+", count(*) FROM u GROUP BY "+column), "\n")
 	}
-	one := regexp.MustCompile(`aggregate.*\(rows=1 `)
-	require.NotRegexp(t, one, groups("a"))
+	few := regexp.MustCompile(`aggregate.*\(rows=[1-9] `)
+	require.NotRegexp(t, few, groups("a"))
 	run(t, c, "UPDATE u SET a = 7, s = 'x', n = NULL")
 	for _, column := range []string{"a", "s", "n"} {
 		require.Eventually(t, func() bool { // the dead are swept behind the statement
-			return one.MatchString(groups(column))
-		}, 20*time.Second, 10*time.Millisecond, "%s: %s", column, groups(column))
+			return few.MatchString(groups(column))
+		}, 20*time.Second, 10*time.Millisecond, column)
 	}
 	run(t, c, "INSERT INTO u SELECT i, i::VARCHAR, i FROM range(10000) x(i)")
-	require.NotRegexp(t, one, groups("a"))
+	require.NotRegexp(t, few, groups("a"))
 }

@@ -31,6 +31,9 @@ type columnStat struct {
 
 func newColumnStat(s *catalog.ColumnStats) columnStat {
 	c := columnStat{distinct: s.Distinct, nullFrac: s.NullFrac}
+	if c.nullFrac >= 1 {
+		c.distinct = 1 // NULL is known to be alone
+	}
 	if s.Min.Type.Kind != sqltype.KindNull && !s.Min.Null && !s.Max.Null {
 		lo, ok1 := datumNumber(s.Min)
 		hi, ok2 := datumNumber(s.Max)
