@@ -354,9 +354,7 @@ func (t *table) sweep(horizon uint64) {
 	t.mu.Lock()
 	gone := t.rows.DropDead(horizon)
 	t.mu.Unlock()
-	if t.rows.Recount(horizon) {
-		t.cached.Store(nil)
-	}
+	t.rows.Recount(horizon)
 	if t.firstThin() != nil {
 		t.gather()
 	}

@@ -70,10 +70,11 @@ func (t *table) close() {
 // cachedStats are statistics, and the number of rows that they were made of.
 type cachedStats struct {
 	rows    int
+	counted int                   // of these
 	columns []catalog.ColumnStats // by column id
 }
 
-// stats are made anew when the table has grown by a tenth.
+// stats are made anew when the table has grown by a tenth, or forgotten rows.
 func (e *entry) stats() *catalog.Stats {
 	total, dead, counted := 0, 0, 0
 	for _, s := range e.data.rows.Segments() {
@@ -82,8 +83,8 @@ func (e *entry) stats() *catalog.Stats {
 		counted += s.Counted()
 	}
 	c := e.data.cached.Load()
-	if c == nil || total > c.rows+c.rows/10 || total < c.rows || len(e.def.Columns) > len(c.columns) {
-		c = &cachedStats{rows: total}
+	if c == nil || total > c.rows+c.rows/10 || total < c.rows || total-counted != c.rows-c.counted || len(e.def.Columns) > len(c.columns) {
+		c = &cachedStats{rows: total, counted: counted}
 		for i := range e.data.rows.Types() {
 			a := e.data.rows.Stats(i)
 			cs := catalog.ColumnStats{Distinct: a.Distinct, Min: a.Min, Max: a.Max}

@@ -99,23 +99,21 @@ func (s *Segment) statsOf(i, rows int, of func(*columnStats) *valueRange) Column
 const recountPart = 4
 
 // Recount makes statistics anew of segments of which many rows are dead at
-// horizon or before, and reports whether there was one. An estimate would go on
-// with the values of before an UPDATE, otherwise.
-func (t *Table) Recount(horizon uint64) bool {
+// horizon or before. An estimate would go on with the values of before an UPDATE,
+// otherwise.
+func (t *Table) Recount(horizon uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	some := false
 	for _, s := range t.Segments() {
 		if (s.Dead()-int(s.forgotten.Load()))*recountPart >= max(s.Counted(), 1) {
-			some = s.recount(horizon) || some
+			s.recount(horizon)
 		}
 	}
-	return some
 }
 
 // recount makes the statistics of the rows that someone may see; the table's lock
 // is held, so that none comes meanwhile.
-func (s *Segment) recount(horizon uint64) bool {
+func (s *Segment) recount(horizon uint64) {
 	n := s.Rows()
 	lives := make([]uint64, kernels.BitmapBytes(n)/8)
 	rows := 0
@@ -126,7 +124,7 @@ func (s *Segment) recount(horizon uint64) bool {
 		}
 	}
 	if n-rows == int(s.forgotten.Load()) {
-		return false
+		return
 	}
 	s.statMu.Lock()
 	defer s.statMu.Unlock()
@@ -151,7 +149,6 @@ func (s *Segment) recount(horizon uint64) bool {
 		}
 	}
 	s.forgotten.Store(int64(n - rows))
-	return true
 }
 
 // Stats are the statistics of column i over all segments.
