@@ -82,7 +82,9 @@ func (b *batch) loadSmall(mem device.Allocator, e index.Entries, items []item) e
 		if len(s) > 0 && &s[0] != &items[0] {
 			items, spare = s, items
 		}
-		b.sortTies(items, spare)
+		if !ascending(items) {
+			b.sortTies(items, spare)
+		}
 	}
 	b.items = items
 	return nil
@@ -169,6 +171,9 @@ func (b *batch) sameKey(x, y item) bool {
 // upsert of the key comes after it. What an upsert removes that the batch did
 // not insert is in the batch as deletions, see tree.spell.
 func (b *batch) resolve(s device.Stream) error {
+	if b.plain && ascending(b.items) {
+		return nil // each is there once, and says all that there is to say
+	}
 	out, i := b.items[:0], 0
 	upserts := b.ops != nil || b.op == index.Upsert
 	err := change.Pieces(s, len(b.items), func(_, hi int) {
@@ -184,6 +189,16 @@ func (b *batch) resolve(s device.Stream) error {
 	})
 	b.items = out
 	return err
+}
+
+// ascending reports whether all words are above the one before.
+func ascending(items []item) bool {
+	for i := 1; i < len(items); i++ {
+		if items[i].word <= items[i-1].word {
+			return false
+		}
+	}
+	return true
 }
 
 // lastUpsert is the end of the items with the key of item i, and the place of

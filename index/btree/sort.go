@@ -15,15 +15,15 @@ const fewItems = 48
 // sortWords sorts items by their words, keeping the order of equal ones. spare
 // is as long, and the result is in either.
 //
-// Passes over bytes bring what differs first in order, as many as it takes to
-// tell most items apart, and an insertion sort does the rest. When that has to
-// move much, for words are not even, all bytes are passed over.
+// A pass over the bits that differ first, as many as it takes to tell most items
+// apart, brings them nearly in order, and an insertion sort does the rest. What has
+// the same bits and is too much for that is sorted by the next ones before.
 func sortWords(a, spare []item) []item {
 	if slices.IsSortedFunc(a, func(x, y item) int { return compareWords(x.word, y.word) }) {
 		return a
 	}
 	if len(a) <= fewItems {
-		insert(a, len(a)*len(a))
+		insert(a)
 		return a
 	}
 	or, and := uint64(0), ^uint64(0)
@@ -32,23 +32,49 @@ func sortWords(a, spare []item) []item {
 		and &= a[i].word
 	}
 	top := bits.Len64(or ^ and)
-	need := (bits.Len(uint(len(a))) + 3 + 7) / 8 // bytes: 8 values an item, or more
+	some := min(bits.Len(uint(len(a)))-1, spreadBits, top)
 	spare = spare[:len(a)]
-	if low := top - 8*need; low > 0 {
-		sorted := sortBytes(a, spare, low, top)
-		if insert(sorted, 4*len(a)) {
-			return sorted
+	var ends [1 << spreadBits]uint32
+	sortSpread(a, spare, top-some, some, &ends)
+	from := 0
+	for _, end := range ends[:1<<some] {
+		if to := int(end); to-from > fewItems {
+			if s := sortWords(spare[from:to], a[from:to]); &s[0] != &spare[from] {
+				copy(spare[from:to], s)
+			}
 		}
-		if &sorted[0] != &a[0] {
-			a, spare = spare, a
-		}
+		from = int(end)
 	}
-	return sortBytes(a, spare, 0, top)
+	insert(spare)
+	return spare
 }
 
-// insert sorts by insertion, and gives up, with nothing lost, when it has moved
-// items more than so many times.
-func insert(a []item, most int) bool {
+// spreadBits is the most bits of a word that one pass sorts by: its counters are to
+// stay in the nearest cache.
+const spreadBits = 12
+
+// sortSpread writes a to b in order of so many bits of the words from low on, above
+// which they are the same, and to ends, which are zero, where the items of each value
+// of these bits end.
+func sortSpread(a, b []item, low, some int, ends *[1 << spreadBits]uint32) {
+	mask := uint64(1)<<some - 1
+	for i := range a {
+		ends[a[i].word>>low&mask&(1<<spreadBits-1)]++
+	}
+	sum := uint32(0)
+	for i, n := range ends[:1<<some] {
+		ends[i] = sum
+		sum += n
+	}
+	for i := range a {
+		at := &ends[a[i].word>>low&mask&(1<<spreadBits-1)]
+		b[*at] = a[i]
+		*at++
+	}
+}
+
+// insert sorts by insertion.
+func insert(a []item) {
 	for i := 1; i < len(a); i++ {
 		x := a[i]
 		j := i
@@ -56,36 +82,7 @@ func insert(a []item, most int) bool {
 			a[j] = a[j-1]
 		}
 		a[j] = x
-		if most -= i - j; most < 0 {
-			return false
-		}
 	}
-	return true
-}
-
-// sortBytes sorts by bits from low to top of the words, a byte at a time.
-func sortBytes(a, b []item, low, top int) []item {
-	for ; low < top; low += 8 {
-		var start [256]uint32
-		for i := range a {
-			start[byte(a[i].word>>low)]++
-		}
-		if int(start[byte(a[0].word>>low)]) == len(a) {
-			continue // all have this byte
-		}
-		sum := uint32(0)
-		for i, n := range start {
-			start[i] = sum
-			sum += n
-		}
-		for i := range a {
-			c := byte(a[i].word >> low)
-			b[start[c]] = a[i]
-			start[c]++
-		}
-		a, b = b, a
-	}
-	return a
 }
 
 func compareWords(a, b uint64) int {
