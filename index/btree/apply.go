@@ -25,6 +25,7 @@ type work struct {
 	pin     uint64 // nodes born up to here may be read by snapshots
 	birth   uint64 // of nodes that are made
 	groups  [][]group
+	parts   [][]group // of one level, a core each
 	units   [][]unit
 	inPlace [][]int32
 	growth  []unit
@@ -84,13 +85,13 @@ func (t *tree[W]) Apply(s device.Stream, v index.Version, e index.Entries) error
 }
 
 // spread runs f over n things, on several cores when they are many: leaves, or
-// keys that are looked for, some thousand a launch.
+// keys that are looked for, some thousand a launch and core.
 func spread(s device.Stream, n int, f func(lo, hi int)) error {
 	if n < 2*splitItems {
 		f(0, n)
 		return nil
 	}
-	size := max(64, kernels.PieceItems(s)/8)
+	size := max(64, kernels.PieceItems(s)/16) * max(1, s.Device().Traits().Streams)
 	for lo := 0; lo < n; lo += size {
 		if err := device.Launch(s, &steps, min(size, n-lo), func(from, to int) { f(lo+from, lo+to) }); err != nil {
 			return err
@@ -130,7 +131,9 @@ func (t *tree[W]) change(s device.Stream, w *work) error {
 			w.pin = t.held[n-1].seq
 		}
 	}
-	t.locate(w)
+	if err := t.locate(s, w); err != nil {
+		return err
+	}
 	if err := t.takeTails(s, w); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package btree
 import (
 	"unsafe"
 
+	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index/page"
 )
 
@@ -37,32 +38,88 @@ func (a at) place() int  { return int(a >> 1) }
 func (a at) there() bool { return a&there != 0 }
 
 // locate makes the groups of all levels of a batch, the root's first.
-func (t *tree[W]) locate(w *work) {
+func (t *tree[W]) locate(s device.Stream, w *work) error {
 	for len(w.groups) < t.root.height {
 		w.groups = append(w.groups, nil)
 	}
 	w.groups[0] = append(w.groups[0][:0], group{page: t.root.top, hi: int32(len(w.items)), parent: -1})
 	for d := 1; d < t.root.height; d++ {
-		w.groups[d] = t.children(w, w.groups[d-1], w.groups[d][:0])
+		if err := t.locateLevel(s, w, d); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-// children splits groups of inner nodes among their children.
-func (t *tree[W]) children(w *work, from, out []group) []group {
+// splitNodes is the fewest inner nodes that are worth a core of their own.
+const splitNodes = 128
+
+// locateLevel makes the groups of a level of those above it. Each core makes those of
+// a stretch of nodes, and they are put one after the other.
+func (t *tree[W]) locateLevel(s device.Stream, w *work, d int) error {
+	from, out := w.groups[d-1], w.groups[d][:0]
+	cores := min(s.Device().Traits().Streams, len(from)/splitNodes)
+	if cores < 2 {
+		w.groups[d] = t.children(w, from, 0, len(from), out)
+		return nil
+	}
+	for len(w.parts) < cores {
+		w.parts = append(w.parts, nil)
+	}
+	err := spread(s, cores*splitItems, func(lo, hi int) {
+		for p := lo / splitItems; p < hi/splitItems; p++ {
+			w.parts[p] = t.children(w, from, p*len(from)/cores, (p+1)*len(from)/cores, w.parts[p][:0])
+		}
+	})
+	for _, p := range w.parts[:cores] {
+		out = append(out, p...)
+	}
+	w.groups[d] = out
+	return err
+}
+
+// children splits groups lo to hi of inner nodes among their children.
+func (t *tree[W]) children(w *work, from []group, lo, hi int, out []group) []group {
 	var n [lanes]node
 	var lines ahead
-	for lo := 0; lo < len(from); lo += lanes {
-		some := from[lo:min(len(from), lo+lanes)]
+	whole := len(w.items) >= wholeNodes*len(from)
+	for ; lo < hi; lo += lanes {
+		some := from[lo:min(hi, lo+lanes)]
 		w.nodes(some, &n)
-		for i := range some {
-			t.needs(w, &some[i], n[i], &lines)
+		if whole {
+			touchInner(t.layout, n[:len(some)])
+		} else {
+			for i := range some {
+				t.needs(w, &some[i], n[i], &lines)
+			}
+			lines.touch()
 		}
-		lines.touch()
 		for i := range some {
 			out = t.split(w, lo+i, &some[i], n[i], out)
 		}
 	}
 	return out
+}
+
+// wholeNodes is for how many items a node all of it is read ahead: finding out which
+// lines they need costs more than reading those that they do not.
+const wholeNodes = 3
+
+// touchInner reads all words and children of inner nodes.
+//
+//go:noinline
+func touchInner(l *layout, n []node) (sum uint32) {
+	kids := l.at[0].kids
+	for i := range n {
+		count := n[i].len()
+		for at := lineBytes; at < lineBytes+l.size*count; at += lineBytes {
+			sum += *(*uint32)(unsafe.Add(n[i].p, at))
+		}
+		for at := kids; at < kids+4*count; at += lineBytes {
+			sum += *(*uint32)(unsafe.Add(n[i].p, at))
+		}
+	}
+	return sum
 }
 
 // needs notes what the items of a group need of their inner node: lines of words

@@ -1,0 +1,63 @@
+package btree
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpusql/gpusql/device"
+	"github.com/gpusql/gpusql/device/devicetest"
+	"github.com/gpusql/gpusql/index"
+)
+
+// TestLocateOnCores applies a batch that has enough inner nodes for several cores, and
+// compares the groups of its leaves with those that one core makes.
+func TestLocateOnCores(t *testing.T) {
+	const n = 1_600_000
+	d := device.NewCPU(device.CPUOptions{Streams: 3})
+	s := devicetest.Stream(t, d)
+	x := newTree[uint64](d, index.Format{Words: 1})
+	b := index.NewBatch(d, index.Format{Words: 1})
+	defer func() {
+		b.Release()
+		require.NoError(t, x.Close())
+	}()
+	apply := func(op index.Op, words []uint64) {
+		b.Reset()
+		copy(b.Words(len(words)), words)
+		for i := range words {
+			b.Rows = append(b.Rows, uint64(i))
+		}
+		e, err := b.Upload(s)
+		require.NoError(t, err)
+		e.Op = op
+		require.NoError(t, x.Apply(s, 1, e))
+	}
+	words := make([]uint64, n)
+	for i := range words {
+		words[i] = uint64(i) << 20
+	}
+	apply(index.Insert, words)
+	rnd := rand.New(rand.NewPCG(5, 6))
+	some := make([]uint64, 5000)
+	for i := range some {
+		some[i] = rnd.Uint64N(n << 20)
+	}
+	apply(index.Insert, some)
+	level := x.root.height - 1
+	from := x.work.groups[level-1]
+	require.Greater(t, len(from), 2*splitNodes)
+	require.NoError(t, x.Check(s))
+	require.EqualValues(t, n+len(some), x.Stats().Entries)
+
+	w := &x.work
+	e, err := b.Upload(s)
+	require.NoError(t, err)
+	require.NoError(t, w.load(s, d, x.layout, e))
+	require.NoError(t, x.locate(s, w))
+	from = w.groups[level-1]
+	got := append([]group(nil), w.groups[level]...)
+	require.Equal(t, x.children(w, from, 0, len(from), nil), got)
+	w.end()
+}
