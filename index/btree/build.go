@@ -64,7 +64,7 @@ func (t *tree[W]) planBuild(w *work, n int) (levels []span) {
 	l := t.layout
 	w.pieces = slices.Grow(w.pieces[:0], n/(l.leaf.cap*3/4)+16)
 	for {
-		fill, s := l.leaf.cap*5/6, l.leaf
+		fill, s := l.leaf.cap*4/5, l.leaf
 		if len(levels) > 0 {
 			fill, s = l.inner.cap*7/8, l.inner
 		}

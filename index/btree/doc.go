@@ -44,7 +44,8 @@
 //   - Leaves have 15 lines. Of leaves with 7, of which an eighth was left free, one
 //     in eight was full when a tree had grown by a tenth, and splits were a third
 //     of an insertion. Twice as many entries are twice as near to their mean, and
-//     a fuller page leaves a sixth free for fewer bytes: hardly any is split.
+//     a fuller page leaves a fifth free for fewer bytes: hardly any is split, and
+//     when the tree has grown by a tenth few lines are full and push into others.
 //   - A batch is searched from the root down by splitting it among children: a
 //     node is looked at once however many entries go there. Nothing has to be
 //     handed from one thread to another, for groups of a level are disjoint.
