@@ -288,12 +288,14 @@ func (e *execution) end(err error) error {
 // start runs a plan up to its first batch: what changes data has done so then.
 func (e *execution) start(ctx context.Context, p *planner.Plan, params []sqltype.Datum) (*Rows, error) {
 	c := e.conn
-	if p.Kind != planner.QueryPlan && len(c.rows) > 0 && c.tx != nil {
+	if p.Changes && len(c.rows) > 0 && c.tx != nil {
 		return nil, e.end(sqltype.Errorf(sqltype.CodeActiveTx, "the rows of an earlier statement of the transaction are still open"))
 	}
-	if t := target(p.Root); t != nil { // also where no row is found
-		if err := e.tx.MayChange(t); err != nil {
-			return nil, e.end(err)
+	if p.Changes { // also where no row is found
+		for _, t := range planner.Targets(p.Root) {
+			if err := e.tx.MayChange(t); err != nil {
+				return nil, e.end(err)
+			}
 		}
 	}
 	env := e.env(params)
@@ -320,7 +322,7 @@ func (e *execution) start(ctx context.Context, p *planner.Plan, params []sqltype
 	if err != nil {
 		return nil, e.end(err)
 	}
-	if p.Kind != planner.QueryPlan {
+	if p.Changes {
 		if err := e.settle(ctx); err != nil {
 			return nil, e.end(err)
 		}
@@ -361,25 +363,6 @@ func kindTag(k planner.PlanKind) string {
 	default:
 		panic(fmt.Sprintf("gpusql: %s changes no rows", k))
 	}
-}
-
-// target is the table that a plan changes; nil for a query.
-func target(n planner.Node) *catalog.Table {
-	switch n := n.(type) {
-	case *planner.Insert:
-		return n.Table
-	case *planner.Update:
-		return n.Table
-	case *planner.Delete:
-		return n.Table
-	case *planner.Merge:
-		return n.Table
-	case *planner.With:
-		return target(n.Body)
-	case *planner.Project:
-		return target(n.Input)
-	}
-	return nil
 }
 
 // returning reports whether a data change gives rows.

@@ -14,7 +14,7 @@ import (
 // Computes reports a plan with work for a device: one that does more than put
 // rows into a table, or find those that it changes.
 func Computes(p *planner.Plan) bool {
-	return p.Kind == planner.QueryPlan || p.Kind == planner.InsertPlan && computes(p.Root)
+	return p.Kind == planner.QueryPlan && !p.Changes || p.Kind == planner.InsertPlan && computes(p.Root)
 }
 
 func computes(n planner.Node) bool {

@@ -21,6 +21,8 @@ type upsert struct {
 	n    *planner.Insert
 	c    *planner.Conflict
 	rows *arrow.Batch // the input in the table's order
+	// asked is what the input has beside, for SET and WHERE.
+	asked []arrow.Column
 	// old[i] is the id of the row that row i meets, noRow for none.
 	old []int64
 	// drop[i]: row i is not inserted, since it meets another of the statement.
@@ -48,7 +50,8 @@ func (u *upsert) run(ctx context.Context) error {
 	if rows.n == 0 {
 		return nil
 	}
-	u.rows = newTableRow(u.n).of(rows.all())
+	all := rows.all()
+	u.rows, u.asked = newTableRow(u.n).of(all), all.Columns[len(u.n.Target):]
 	u.old = slices.Repeat([]int64{noRow}, rows.n)
 	u.drop = make([]bool, rows.n)
 	var keys []*batchKey
@@ -271,7 +274,8 @@ func (u *upsert) replace(ctx context.Context) error {
 // the new one.
 func (u *upsert) update(ctx context.Context) error {
 	hit := func(i int) bool { return u.old[i] != noRow }
-	fresh, release, err := u.pick(u.rows, hit)
+	input := &arrow.Batch{Rows: u.rows.Rows, Columns: slices.Concat(u.rows.Columns, u.asked)}
+	fresh, release, err := u.pick(input, hit)
 	if fresh == nil || err != nil {
 		return err
 	}
@@ -298,7 +302,7 @@ func (u *upsert) update(ctx context.Context) error {
 		return err
 	}
 	both := &arrow.Batch{Rows: len(ids), Columns: append(slices.Clone(before.Columns), fresh.Columns...)}
-	cols := append(slices.Clone(u.c.Columns), u.c.Excluded...)
+	cols := slices.Concat(u.c.Columns, u.c.Excluded, u.c.Asked)
 	if u.c.Where != nil {
 		if both, ids, release, err = u.met(both, ids, cols); both == nil || err != nil {
 			return err

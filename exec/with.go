@@ -20,7 +20,31 @@ func newWith(w *worker, n *planner.With) (Operator, error) {
 	}
 	q.ctes[n.CTE] = n
 	q.mu.Unlock()
-	return w.build(n.Body)
+	body, err := w.build(n.Body)
+	if err != nil || !n.Changes {
+		return body, err
+	}
+	return &afterChange{Operator: body, w: w, cte: n.CTE}, nil
+}
+
+// afterChange is the body of a With whose definition changes data: it begins when
+// that has ended, whether it reads it or not.
+type afterChange struct {
+	Operator
+	w     *worker
+	cte   int
+	ended bool
+}
+
+// Next implements Operator.
+func (a *afterChange) Next(ctx context.Context) (*arrow.Batch, error) {
+	if !a.ended {
+		if _, err := a.w.rowsOf(ctx, a.cte); err != nil {
+			return nil, err
+		}
+		a.ended = true
+	}
+	return a.Operator.Next(ctx)
 }
 
 // cteRows is a definition computed: the stores that its workers filled.

@@ -60,11 +60,12 @@ type Query struct {
 // QueryBody is Select, SetQuery, Values or a parenthesised *Query.
 type QueryBody interface{ queryBody() }
 
-// CTE is a name of WITH.
+// CTE is a name of WITH: of a Query, or of a Change of data and what it returns.
 type CTE struct {
 	Name         Ident
 	Columns      []Ident
 	Query        *Query
+	Change       Statement
 	Materialized *bool // MATERIALIZED, NOT MATERIALIZED, or not said
 }
 

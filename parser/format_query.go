@@ -47,7 +47,13 @@ func (f *formatter) with(list []CTE, recursive bool) {
 			f.when(!*c.Materialized, "NOT ")
 			f.text("MATERIALIZED ")
 		}
-		f.paren(func() { f.query(c.Query) })
+		f.paren(func() {
+			if c.Change != nil {
+				f.statement(c.Change)
+				return
+			}
+			f.query(c.Query)
+		})
 	})
 	f.text(" ")
 }

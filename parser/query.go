@@ -97,10 +97,14 @@ func (p *parser) with() (w withClause) {
 			c.Materialized = &yes
 		}
 		p.expect(tokLParen)
-		if !p.isQuery() && p.kind() != tokLParen {
+		switch {
+		case p.isChange():
+			c.Change = p.change(withClause{})
+		case p.isQuery() || p.kind() == tokLParen:
+			c.Query = p.query()
+		default:
 			panic(p.unexpected("a query"))
 		}
-		c.Query = p.query()
 		p.expect(tokRParen)
 		w.list = append(w.list, c)
 		if !p.accept(tokComma) {

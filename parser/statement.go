@@ -14,12 +14,8 @@ func (p *parser) statement() Statement {
 		return p.selectInto(p.query())
 	case kwWith:
 		return p.withStatement()
-	case kwInsert, kwReplace:
-		return p.insert(withClause{})
-	case kwUpdate:
-		return p.update(withClause{})
-	case kwDelete:
-		return p.delete(withClause{})
+	case kwInsert, kwReplace, kwUpdate, kwDelete:
+		return p.change(withClause{})
 	case kwTruncate:
 		return p.truncate()
 	case kwCreate:
@@ -48,7 +44,7 @@ func (p *parser) statement() Statement {
 	case t.kind == tokLParen, p.isPivotQuery():
 		return p.query()
 	case p.isText("merge"):
-		return p.merge(withClause{})
+		return p.change(withClause{})
 	case p.isText("summarize"):
 		return p.summarize()
 	case p.isText("use"):
@@ -85,6 +81,26 @@ func (p *parser) maintain(t *token) Statement {
 func (p *parser) withStatement() Statement {
 	start := p.at
 	w := p.with()
+	if p.isChange() {
+		return p.change(w)
+	}
+	q := &Query{With: w.list, Recursive: w.recursive, Pos: p.toks[start].start}
+	q.Body = p.setQuery(p.unionTerm())
+	p.queryTail(q)
+	return p.selectInto(q)
+}
+
+// isChange reports that a statement that changes data is next.
+func (p *parser) isChange() bool {
+	switch p.word() {
+	case kwInsert, kwReplace, kwUpdate, kwDelete:
+		return true
+	}
+	return p.isText("merge")
+}
+
+// change reads a statement that changes data, after its WITH.
+func (p *parser) change(w withClause) Statement {
 	switch p.word() {
 	case kwInsert, kwReplace:
 		return p.insert(w)
@@ -93,13 +109,7 @@ func (p *parser) withStatement() Statement {
 	case kwDelete:
 		return p.delete(w)
 	}
-	if p.isText("merge") {
-		return p.merge(w)
-	}
-	q := &Query{With: w.list, Recursive: w.recursive, Pos: p.toks[start].start}
-	q.Body = p.setQuery(p.unionTerm())
-	p.queryTail(q)
-	return p.selectInto(q)
+	return p.merge(w)
 }
 
 // truncate reads TRUNCATE [TABLE] names [RESTART|CONTINUE IDENTITY] [CASCADE].

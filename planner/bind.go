@@ -51,8 +51,10 @@ type binder struct {
 	once       bool     // the plan holds what tables had when it was made
 	frames     []*scope // of the functions whose bodies are being bound
 	calls      int      // how many those are
-	// returned are RETURNING's expressions, when they are computed above the change.
-	returned []NamedExpr
+	changes    bool     // tables are changed
+	within     *cte     // the names of WITH around the change that is being bound
+	// asked is what is computed above the change that is being bound, nil for nothing.
+	asked *asked
 }
 
 // maxQueryDepth bounds queries in queries, views included.
@@ -70,19 +72,8 @@ func (b *binder) statement(s parser.Statement) *Plan {
 		b.settleParams()
 		b.note(p)
 		return p
-	case *parser.Insert:
-		p.Root, p.Kind = b.insert(s), InsertPlan
-	case *parser.Update:
-		p.Root, p.Kind = b.update(s), UpdatePlan
-	case *parser.Delete:
-		p.Root, p.Kind = b.delete(s), DeletePlan
-	case *parser.Merge:
-		p.Root, p.Kind = b.mergeInto(s), MergePlan
 	default:
-		fail(sqltype.CodeWrongObject, noPos, "a %T has no plan", s)
-	}
-	if b.returned != nil {
-		p.Root = &Project{Input: p.Root, Exprs: b.returned}
+		p.Root, p.Kind = b.change(s)
 	}
 	p.Columns = p.Root.Cols()
 	b.settleParams()
@@ -93,6 +84,7 @@ func (b *binder) statement(s parser.Statement) *Plan {
 // note puts into a plan what is known when all is bound.
 func (b *binder) note(p *Plan) {
 	p.Params, p.NextColumn, p.NextCTE, p.Sequential, p.Once = b.params, b.nextColumn, b.nextCTE, b.sequential, b.once
+	p.Changes = b.changes
 }
 
 // settleParams makes VARCHARs of parameters that met no type.

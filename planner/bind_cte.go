@@ -35,7 +35,7 @@ func (c *cte) find(name string) *cte {
 // around puts the With around a query, or its definition to where it is used.
 func (c *cte) around(body Node) Node {
 	switch {
-	case c.with == nil || c.uses == 0:
+	case c.with == nil || c.uses == 0 && !c.with.Changes:
 		return body
 	case c.uses == 1 && !c.shared:
 		return c.inPlace(body)
@@ -91,7 +91,9 @@ func (b *binder) with(parent *scope, ctes *cte, list []parser.CTE, recursive boo
 		}
 		c := &cte{outer: ctes, name: d.Name.Name, ast: d, scope: parent, id: b.nextCTE}
 		b.nextCTE++
-		if union, ok := d.Query.Body.(*parser.SetQuery); recursive && ok && union.Op == parser.Union && reads(union.Right, d.Name.Name) {
+		if d.Change != nil {
+			b.changing(c)
+		} else if union, ok := d.Query.Body.(*parser.SetQuery); recursive && ok && union.Op == parser.Union && reads(union.Right, d.Name.Name) {
 			b.recursive(c, union)
 		} else {
 			b.define(c)
@@ -110,6 +112,37 @@ func (b *binder) define(c *cte) {
 		c.with = &With{CTE: c.id, Name: c.name, Def: c.def.node}
 		c.shared = m != nil && *m
 	}
+}
+
+// changing binds a definition that changes data. It is for the whole statement,
+// which reads the tables as they were before.
+func (b *binder) changing(c *cte) {
+	at := c.ast.Name.Pos
+	if c.scope != nil || b.depth > 1 || len(b.frames) > 0 || len(b.views) > 0 {
+		fail(sqltype.CodeNotSupported, at, "a WITH that changes data must be at the top of its statement")
+	}
+	outer := b.within
+	b.within = c.outer
+	n, _ := b.change(c.ast.Change)
+	b.within = outer
+	c.def = bound{node: n, cols: c.named(n.Cols())}
+	c.with = &With{CTE: c.id, Name: c.name, Def: n, Changes: true}
+	c.shared = true
+}
+
+// returns reports a change of data that has a RETURNING.
+func returns(n Node) bool {
+	switch n := n.(type) {
+	case *Insert:
+		return n.Returning != nil
+	case *Update:
+		return n.Returning != nil
+	case *Delete:
+		return n.Returning != nil
+	case *Merge:
+		return n.Returning != nil
+	}
+	return true // what is asked above one
 }
 
 func (b *binder) definition(c *cte) bound {
@@ -134,6 +167,9 @@ func (c *cte) named(cols []ColDef) []ColDef {
 // cteRef is a use of a name.
 func (b *binder) cteRef(c *cte) (Node, []ColDef) {
 	c.uses++
+	if c.ast.Change != nil && !returns(c.def.node) {
+		fail(sqltype.CodeNotSupported, c.ast.Name.Pos, "WITH query %q does not have a RETURNING clause", c.name)
+	}
 	if !c.repeat {
 		return b.cteScan(c)
 	}
@@ -202,7 +238,7 @@ func reads(body parser.QueryBody, name string) bool {
 	switch body := body.(type) {
 	case *parser.Query:
 		for i := range body.With {
-			if reads(body.With[i].Query, name) {
+			if q := body.With[i].Query; q != nil && reads(q, name) {
 				return true
 			}
 		}

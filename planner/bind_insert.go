@@ -49,7 +49,7 @@ func tableScope(ctes *cte, t *catalog.Table, alias *parser.Ident, cols []ColDef)
 }
 
 func (b *binder) insert(i *parser.Insert) Node {
-	ctes := b.with(nil, nil, i.With, i.Recursive)
+	ctes := b.with(nil, b.within, i.With, i.Recursive)
 	t := b.target(i.Table)
 	n := &Insert{Table: t, Columns: b.tableColumns(t), Target: make([]int, len(t.Columns))}
 	for k := range n.Target {
@@ -65,7 +65,8 @@ func (b *binder) insert(i *parser.Insert) Node {
 	n.Conflict = b.conflict(ctes, t, i)
 	n.Returning = b.returning(s, i.Returning)
 	n.Input = b.generate(t, n.Input, n.Input.Cols())
-	n.Input = withCTEs(n.Input, ctes)
+	b.askConflict(n, i)
+	n.Input = b.withCTEs(n.Input, ctes)
 	return n
 }
 
@@ -230,6 +231,45 @@ func (b *binder) checks(t *catalog.Table, cols []ColDef) []Check {
 	return list
 }
 
+// asked is a RETURNING with subqueries: the change gives whole rows, whose columns
+// are cols above it, and the expressions are computed of these.
+type asked struct {
+	cols  []ColDef
+	exprs []NamedExpr
+	ctes  *cte // which the expressions may read, too
+}
+
+// change binds a statement that changes data.
+func (b *binder) change(s parser.Statement) (n Node, kind PlanKind) {
+	saved := b.asked
+	b.asked, b.changes = nil, true
+	defer func() { b.asked = saved }()
+	switch s := s.(type) {
+	case *parser.Insert:
+		n, kind = b.insert(s), InsertPlan
+	case *parser.Update:
+		n, kind = b.update(s), UpdatePlan
+	case *parser.Delete:
+		n, kind = b.delete(s), DeletePlan
+	case *parser.Merge:
+		n, kind = b.mergeInto(s), MergePlan
+	default:
+		fail(sqltype.CodeWrongObject, noPos, "a %T has no plan", s)
+	}
+	if b.asked == nil {
+		return n, kind
+	}
+	// To answer a subquery for each row may take the rows twice, and they are changed once.
+	w := &With{CTE: b.nextCTE, Name: "returning", Def: n, Changes: true}
+	b.nextCTE++
+	rows := &CTEScan{CTE: w.CTE, Name: w.Name, Columns: b.asked.cols, Source: make([]int, len(b.asked.cols))}
+	for i := range rows.Source {
+		rows.Source[i] = i
+	}
+	w.Body = &Project{Input: rows, Exprs: b.asked.exprs}
+	return b.around(w, b.asked.ctes), kind
+}
+
 // returning binds RETURNING over the changed row.
 func (b *binder) returning(s *scope, list []parser.SelectItem) []NamedExpr {
 	if len(list) == 0 {
@@ -238,26 +278,20 @@ func (b *binder) returning(s *scope, list []parser.SelectItem) []NamedExpr {
 	s.clause = inReturning
 	sel := &selection{scope: s, b: b, sel: &parser.Select{Items: list, From: make([]parser.TableExpr, 1)}}
 	sel.bindItems()
-	asks := false
-	for i := range sel.items {
-		walkExpr(sel.items[i].expr, func(e Expr) bool {
-			sub, ok := e.(*Subquery)
-			if asks = asks || ok; ok && !freeCols(sub.Plan).empty() {
-				// To answer for each row may take the rows twice, and they are changed once.
-				fail(sqltype.CodeNotSupported, sel.items[i].pos, "a subquery in RETURNING that names columns of the changed row is not supported")
-			}
-			return true
-		})
-	}
 	exprs := sel.project(nil).Exprs
-	if !asks {
+	if !slices.ContainsFunc(exprs, func(e NamedExpr) bool { return hasSubqueryIn(e.Expr) }) {
 		return exprs
 	}
-	// The change gives whole rows, and what is asked for is computed above it.
-	b.returned = exprs
-	row := passed(s.rels[0].cols)
+	b.asked = &asked{exprs: exprs}
+	for _, rel := range s.rels {
+		b.asked.cols = append(b.asked.cols, rel.cols...)
+	}
 	if s.mergeAction != nil {
-		row = append(row, NamedExpr{Col: *s.mergeAction, Expr: colRef(*s.mergeAction)})
+		b.asked.cols = append(b.asked.cols, *s.mergeAction)
+	}
+	row := passed(b.asked.cols)
+	for i := range row {
+		row[i].Col = b.column(row[i].Col.Name, row[i].Col.Type, mayBeNull)
 	}
 	return row
 }
@@ -281,11 +315,7 @@ func (b *binder) conflict(ctes *cte, t *catalog.Table, i *parser.Insert) *Confli
 	s.rels = append(s.rels, &relation{name: "excluded", cols: c.Excluded})
 	s.clause = inSet
 	for _, set := range assignments(t, o.Set) {
-		e := b.setValue(s, t, set)
-		if hasSubqueryIn(e) {
-			fail(sqltype.CodeNotSupported, set.value.Start(), "a subquery in ON CONFLICT is not supported")
-		}
-		c.Set = append(c.Set, SetColumn{Column: set.column, Expr: e})
+		c.Set = append(c.Set, SetColumn{Column: set.column, Expr: b.setValue(s, t, set)})
 	}
 	c.Set = append(c.Set, b.setGenerated(t, c.Columns, c.Set)...)
 	if o.Where != nil {
@@ -293,6 +323,66 @@ func (b *binder) conflict(ctes *cte, t *catalog.Table, i *parser.Insert) *Confli
 		c.Where = b.condition(s, o.Where)
 	}
 	return c
+}
+
+// askConflict has the subqueries of ON CONFLICT answered where the new rows come
+// from, for each with the old row that it meets:
+//
+//	insert t                      SET and WHERE read asked, too
+//	  project row, asked := (...)
+//	    input ⟕ t                 only if a subquery names columns of the old row
+func (b *binder) askConflict(n *Insert, i *parser.Insert) {
+	c := n.Conflict
+	if c == nil || c.Nothing || c.Replace {
+		return
+	}
+	var asked []NamedExpr
+	lift := func(e Expr) Expr {
+		if s, ok := e.(*Subquery); ok {
+			asked = append(asked, NamedExpr{Col: b.column("asked", s.T, mayBeNull), Expr: s})
+			return colRef(asked[len(asked)-1].Col)
+		}
+		return e
+	}
+	for k := range c.Set {
+		c.Set[k].Expr = mapExpr(c.Set[k].Expr, lift)
+	}
+	if c.Where = mapExpr(c.Where, lift); asked == nil {
+		return
+	}
+	row, use := n.Input.Cols(), replacement{}
+	for k := range c.Excluded {
+		use[c.Excluded[k].ID] = colRef(row[k])
+	}
+	if slices.ContainsFunc(asked, func(a NamedExpr) bool { return colSet(nil).addExpr(a.Expr).meets(colSet(nil).addCols(c.Columns)) }) {
+		n.Input = b.withOld(n, row, use, i.Pos)
+	}
+	p := &Project{Input: n.Input, Exprs: passed(row)}
+	for _, a := range asked {
+		p.Exprs = append(p.Exprs, NamedExpr{Col: a.Col, Expr: use.in(a.Expr)})
+		c.Asked = append(c.Asked, a.Col)
+	}
+	n.Input = p
+}
+
+// withOld joins the rows of an INSERT with those that they meet, and notes what
+// stands for the columns of these.
+func (b *binder) withOld(n *Insert, row []ColDef, use replacement, at parser.Pos) Node {
+	if n.Conflict.Index == nil {
+		fail(sqltype.CodeNotSupported, at, "a subquery over columns of the old row needs ON CONFLICT with the columns of a key")
+	}
+	old := b.scan(n.Table)
+	for k, col := range old.Columns {
+		use[n.Conflict.Columns[k].ID] = colRef(col)
+	}
+	j := &Join{Kind: Left, Left: n.Input, Right: old}
+	var on []Expr
+	for _, k := range n.Conflict.Index.Keys {
+		on = append(on, b.compare(Eq, colRef(row[k.Column]), colRef(old.Columns[k.Column]), at))
+	}
+	j.On = allOf(on)
+	b.outerNulls(j, &fromItem{node: n.Input}, &fromItem{node: old})
+	return j
 }
 
 // setGenerated sets the generated columns of a row whose old columns are cols,

@@ -25,7 +25,7 @@ type merging struct {
 //
 //	source ⟕ target ─ which WHEN? ─ filter ─ kind, row id, new row, action ─ merge
 func (b *binder) mergeInto(s *parser.Merge) Node {
-	ctes := b.with(nil, nil, s.With, s.Recursive)
+	ctes := b.with(nil, b.within, s.With, s.Recursive)
 	m := &merging{b: b, table: b.target(s.Table)}
 	input := m.join(ctes, s)
 	input = m.choose(input, s.Whens)
@@ -37,7 +37,7 @@ func (b *binder) mergeInto(s *parser.Merge) Node {
 	returned.mergeAction = &action
 	n.Columns = append(n.Columns, action)
 	n.Returning = b.returning(returned, s.Returning)
-	n.Input = withCTEs(b.generate(m.table, p, p.Cols()[2:]), ctes)
+	n.Input = b.withCTEs(b.generate(m.table, p, p.Cols()[2:]), ctes)
 	return n
 }
 

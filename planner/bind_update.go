@@ -49,8 +49,30 @@ func (b *binder) rowsToChange(ctes *cte, t *catalog.Table, alias *parser.Ident, 
 	return c
 }
 
+// returning binds RETURNING over a changed row and the rows that it was joined
+// with, and gives the columns of both that there have to be.
+func (c *changed) returning(b *binder, ctes *cte, alias *parser.Ident, row []ColDef, list []parser.SelectItem) ([]NamedExpr, []ColDef) {
+	s := tableScope(ctes, c.scope.rels[0].table, alias, row)
+	s.rels = append(s.rels, c.scope.rels[1:]...)
+	s.star = append(s.star, c.scope.star[len(row):]...)
+	out := b.returning(s, list)
+	var used colSet
+	for _, r := range out {
+		used = used.addExpr(r.Expr)
+	}
+	cols := row[:len(row):len(row)]
+	for _, rel := range s.rels[1:] {
+		for _, col := range rel.cols {
+			if used.has(col.ID) {
+				cols = append(cols, col)
+			}
+		}
+	}
+	return out, cols
+}
+
 func (b *binder) update(u *parser.Update) Node {
-	ctes := b.with(nil, nil, u.With, u.Recursive)
+	ctes := b.with(nil, b.within, u.With, u.Recursive)
 	t := b.target(u.Table)
 	c := b.rowsToChange(ctes, t, u.Alias, u.From, u.Where)
 	p := &Project{Input: c.node, Exprs: make([]NamedExpr, len(t.Columns)+1)}
@@ -69,34 +91,44 @@ func (b *binder) update(u *parser.Update) Node {
 		}
 	}
 	n.Checks = b.checks(t, n.Columns)
-	n.Returning = b.returning(tableScope(ctes, t, u.Alias, n.Columns), u.Returning)
+	n.Returning, n.Columns = c.returning(b, ctes, u.Alias, n.Columns, u.Returning)
+	p.Exprs = append(p.Exprs, passed(n.Columns[len(t.Columns):])...)
 	for i := range t.Columns {
 		if t.Columns[i].Generated != "" && !slices.Contains(n.Set, i) {
 			n.Set = append(n.Set, i)
 		}
 	}
-	n.Input = withCTEs(b.generate(t, p, p.Cols()[1:]), ctes)
+	n.Input = b.withCTEs(b.generate(t, p, p.Cols()[1:]), ctes)
 	return n
 }
 
 func (b *binder) delete(d *parser.Delete) Node {
-	ctes := b.with(nil, nil, d.With, d.Recursive)
+	ctes := b.with(nil, b.within, d.With, d.Recursive)
 	t := b.target(d.Table)
 	c := b.rowsToChange(ctes, t, d.Alias, d.Using, d.Where)
 	p := &Project{Input: c.node, Exprs: passed([]ColDef{c.row})}
 	n := &Delete{Table: t, Input: p}
 	if len(d.Returning) > 0 {
-		n.Columns = b.tableColumns(t)
+		n.Returning, n.Columns = c.returning(b, ctes, d.Alias, b.tableColumns(t), d.Returning)
 		p.Exprs = append(p.Exprs, passed(c.old)...)
-		n.Returning = b.returning(tableScope(ctes, t, d.Alias, n.Columns), d.Returning)
+		p.Exprs = append(p.Exprs, passed(n.Columns[len(t.Columns):])...)
 	}
-	n.Input = withCTEs(p, ctes)
+	n.Input = b.withCTEs(p, ctes)
 	return n
 }
 
-// withCTEs puts the definitions that are used again around a statement's rows.
-func withCTEs(n Node, ctes *cte) Node {
-	for ; ctes != nil; ctes = ctes.outer {
+// withCTEs puts the definitions that are used again around a statement's rows, or
+// around all of it where its RETURNING may read them.
+func (b *binder) withCTEs(n Node, ctes *cte) Node {
+	if b.asked != nil {
+		b.asked.ctes = ctes
+		return n
+	}
+	return b.around(n, ctes)
+}
+
+func (b *binder) around(n Node, ctes *cte) Node {
+	for ; ctes != b.within; ctes = ctes.outer {
 		n = ctes.around(n)
 	}
 	return n

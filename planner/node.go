@@ -315,12 +315,14 @@ type WindowTop struct {
 
 // With computes Def once, for every CTEScan of CTE in Body. A Recursive one
 // has Def as its start and Step, which reads the last round through a CTEScan.
+// A Def that changes data is run to its end before Body is, whether or not it is read.
 type With struct {
 	CTE     int
 	Name    string
 	Def     Node
 	Step    Node // nil: not recursive
 	StepAll bool // UNION ALL
+	Changes bool // Def changes data
 	Body    Node
 }
 
@@ -351,13 +353,15 @@ type Check struct {
 }
 
 // Conflict is ON CONFLICT: with index Index (nil: any) on a duplicate, do
-// nothing, or set Set (over the old row's Columns and the new row's Excluded).
+// nothing, or set Set (over the old row's Columns and the new row's Excluded, and
+// Asked, which the input has behind the new row: the answers of subqueries).
 type Conflict struct {
 	Index    *catalog.Index
 	Nothing  bool
 	Replace  bool // REPLACE: delete the old rows
 	Columns  []ColDef
 	Excluded []ColDef
+	Asked    []ColDef
 	Set      []SetColumn
 	Where    Expr
 }
@@ -369,7 +373,8 @@ type SetColumn struct {
 }
 
 // Update replaces rows: input column 0 is the row id, and the next ones are the
-// whole new row in the table's order.
+// whole new row in the table's order, and then what RETURNING asks for of other tables.
+// Columns are all but the row id.
 type Update struct {
 	Table     *catalog.Table
 	Input     Node
@@ -380,7 +385,8 @@ type Update struct {
 }
 
 // Delete removes the rows whose ids are the input's column 0. With Returning
-// the next ones are the whole old row in the table's order.
+// the next ones, Columns, are the whole old row in the table's order, and then what is
+// asked for of other tables.
 type Delete struct {
 	Table     *catalog.Table
 	Input     Node
