@@ -28,6 +28,7 @@ type Conn struct {
 	// current are the numbers that the session was given by nextval.
 	current      map[catalog.SequenceID]int64
 	lastSequence catalog.SequenceID
+	variables    map[string]Value   // by SET VARIABLE
 	keyDepth     int                // of statements that foreign keys ask for
 	rows         map[*Rows]struct{} // results that are being read
 	closed       bool

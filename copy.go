@@ -39,6 +39,8 @@ func (c *Conn) copyOptions(ctx context.Context, s *parser.Copy) (map[string]sqlt
 		case *parser.ColumnRef:
 			_, word := split(v.Name)
 			options[o.Name.Name] = sqltype.NewString(word)
+		case *parser.Literal:
+			options[o.Name.Name] = v.Value
 		default:
 			values, err := c.constants(ctx, c.reader(), []parser.Expr{o.Value})
 			if err != nil {

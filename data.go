@@ -10,6 +10,7 @@ import (
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/exec"
+	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage"
@@ -74,7 +75,9 @@ func (f files) file(path, format string, options map[string]sqltype.Datum) (arro
 	if err != nil {
 		return nil, err
 	}
-	o.Schema = f.schema
+	if f.schema != nil {
+		o.Schema = f.schema
+	}
 	return arrow.OpenFile(f.resolve(path), o)
 }
 
@@ -108,7 +111,9 @@ func fileOptions(format string, options map[string]sqltype.Datum) (arrow.FileOpt
 			if form, ok := jsonForms[strings.ToLower(v.S)]; ok {
 				o.JSON.Form = form
 			} else {
-				o.Format = strings.ToLower(v.S)
+				if o.Format = strings.ToLower(v.S); o.Format == "text" {
+					o.Format = "csv"
+				}
 			}
 		case "array":
 			var array bool
@@ -137,13 +142,19 @@ func fileOptions(format string, options map[string]sqltype.Datum) (arrow.FileOpt
 			o.JSON.IgnoreBad = o.CSV.IgnoreBad
 		case "null_padding":
 			o.CSV.PadMissing, err = yes(name, v)
+		case "columns":
+			err = describedColumns(&o, name, v)
+		case "names", "column_names":
+			o.CSV.Names, err = words(name, v)
+		case "types", "dtypes", "column_types":
+			err = columnTypes(&o, name, v)
 		case "auto_detect": // what is not said is found out, and what is said holds
 			_, err = yes(name, v)
 		case "compression", "codec":
 			o.Compression = strings.ToLower(v.S)
 		default:
 			err = sqltype.Errorf(sqltype.CodeInvalidParameter,
-				"there is no file option %q; there are format, compression, delim, quote, escape, nullstr, header, skip, "+
+				"there is no file option %q; there are format, compression, delim, quote, escape, nullstr, header, skip, columns, names, types, "+
 					"all_varchar, ignore_errors, null_padding, sample_size, array and auto_detect", name)
 		}
 		if err != nil {
@@ -155,12 +166,93 @@ func fileOptions(format string, options map[string]sqltype.Datum) (arrow.FileOpt
 		o.Format = "parquet"
 	case "ipc", "feather":
 		o.Format = "arrow"
-	case "text":
-		o.Format = "csv"
 	case "ndjson":
 		o.Format, o.JSON.Form = "json", arrow.JSONLines
 	}
 	return o, nil
+}
+
+// describedColumns reads columns = {'name': 'TYPE', ...}: all that a file has.
+func describedColumns(o *arrow.FileOptions, name string, v sqltype.Datum) error {
+	types, err := namedTypes(name, v)
+	if err != nil {
+		return err
+	}
+	if o.Format == "json" || o.Format == "ndjson" {
+		o.Schema = types
+		return nil
+	}
+	for _, t := range types {
+		o.CSV.Names, o.CSV.Types = append(o.CSV.Names, t.Name), append(o.CSV.Types, t.Type)
+	}
+	return nil
+}
+
+// columnTypes reads types = {'name': 'TYPE', ...} of some columns, or a list of the
+// first ones' types.
+func columnTypes(o *arrow.FileOptions, name string, v sqltype.Datum) (err error) {
+	if v.Type.Kind != sqltype.KindList {
+		o.CSV.NamedTypes, err = namedTypes(name, v)
+		return err
+	}
+	list, err := words(name, v)
+	if err != nil {
+		return err
+	}
+	for _, text := range list {
+		t, err := typeNamed(text)
+		if err != nil {
+			return err
+		}
+		o.CSV.Types = append(o.CSV.Types, t)
+	}
+	return nil
+}
+
+// namedTypes reads a struct or a map of names and types.
+func namedTypes(option string, v sqltype.Datum) (sqltype.Schema, error) {
+	bad := badValue(option, v.String(), "names with types, such as {'a': 'INTEGER'}")
+	if v.Null || v.Type.Kind != sqltype.KindStruct {
+		return nil, bad
+	}
+	var s sqltype.Schema
+	parts := v.Elements()
+	for _, f := range v.Type.Fields() {
+		if !parts.Next() || parts.IsNull() || f.Type.Kind != sqltype.KindVarchar {
+			return nil, bad
+		}
+		t, err := typeNamed(parts.Datum().S)
+		if err != nil {
+			return nil, err
+		}
+		s = append(s, sqltype.Column{Name: f.Name, Type: t})
+	}
+	return s, nil
+}
+
+// typeNamed is the type that a text says, one that is built in.
+func typeNamed(text string) (sqltype.Type, error) {
+	e, err := parser.ParseExpr("CAST(NULL AS " + text + ")")
+	if cast, ok := e.(*parser.Cast); err == nil && ok {
+		return planner.TypeOf(noTypes{}, &cast.Type)
+	}
+	return sqltype.Null, sqltype.Errorf(sqltype.CodeUndefinedObject, "type %q does not exist", text)
+}
+
+// noTypes is a catalogue without types.
+type noTypes struct{ catalog.Reader }
+
+func (noTypes) Type(string, string) (*catalog.UserType, bool) { return nil, false }
+
+func words(option string, v sqltype.Datum) ([]string, error) {
+	if v.Null || v.Type.Kind != sqltype.KindList || v.Type.Elem().Kind != sqltype.KindVarchar {
+		return nil, badValue(option, v.String(), "a list of texts")
+	}
+	var out []string
+	for e := v.Elements(); e.Next(); {
+		out = append(out, e.Datum().S)
+	}
+	return out, nil
 }
 
 // jsonForms are the forms of read_json by their names.

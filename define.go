@@ -67,7 +67,10 @@ func findTable(r catalog.Reader, n parser.Name) (*catalog.Table, error) {
 func (c *Conn) createTable(ctx context.Context, s *parser.CreateTable, text string) (*Rows, error) {
 	schema, name := split(s.Name)
 	var rows int64
-	err := c.define(func(tx *storage.Tx) error {
+	err := c.define(func(tx *storage.Tx) (err error) {
+		if s, err = withLikes(tx.Reader(), s); err != nil {
+			return err
+		}
 		if t, ok := tx.Reader().Table(schema, name); ok && s.IfNotExists {
 			return nil
 		} else if ok && s.OrReplace {
@@ -76,7 +79,6 @@ func (c *Conn) createTable(ctx context.Context, s *parser.CreateTable, text stri
 			}
 		}
 		if s.As != nil {
-			var err error
 			rows, err = c.createTableAs(ctx, tx, s, text)
 			return err
 		}

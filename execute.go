@@ -173,7 +173,7 @@ func (c *Conn) bind(ctx context.Context, r catalog.Reader, s parser.Statement) (
 }
 
 func (c *Conn) bindOptions(ctx context.Context, f files) planner.BindOptions {
-	return planner.BindOptions{FileSchema: f.describe, Files: f.glob, Fold: c.fold, Query: func(q *parser.Query, most int) ([]sqltype.Datum, error) {
+	return planner.BindOptions{FileSchema: f.describe, Files: f.glob, Fold: c.fold, Variable: c.variable, Setting: c.settings.show, Query: func(q *parser.Query, most int) ([]sqltype.Datum, error) {
 		return c.first(ctx, q, most)
 	}}
 }

@@ -87,3 +87,17 @@ func TestJoinsOfFiles(t *testing.T) {
 		}
 	}
 }
+
+// What a Parquet file says about itself is a table.
+func TestParquetFacts(t *testing.T) {
+	c := session(t, open(t))
+	path := filepath.Join(t.TempDir(), "f.parquet")
+	run(t, c, "COPY (SELECT i, 'x' || i AS s, {'a': i} AS st FROM range(10) r(i)) TO '"+path+"'")
+	require.Equal(t, []string{"i INT64 REQUIRED", "s BYTE_ARRAY OPTIONAL", "st NULL OPTIONAL", "a INT64 OPTIONAL"},
+		all(t, c, "SELECT name, type, repetition_type FROM parquet_schema('"+path+"') OFFSET 1"))
+	require.Equal(t, []string{"i 10 0 9 0", "s 10 x0 x9 0", "st.a 10 NULL NULL NULL"},
+		all(t, c, "SELECT path_in_schema, num_values, stats_min, stats_max, stats_null_count FROM parquet_metadata('"+path+"') ORDER BY column_id"))
+	require.Equal(t, []string{"10 1"}, all(t, c, "SELECT num_rows, num_row_groups FROM parquet_file_metadata('"+path+"')"))
+	_, err := c.Query(t.Context(), "SELECT * FROM parquet_schema('files_test.go')")
+	require.Error(t, err)
+}

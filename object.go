@@ -13,7 +13,7 @@ import (
 	"github.com/gpusql/gpusql/storage"
 )
 
-// createType is CREATE TYPE ... AS ENUM.
+// createType is CREATE TYPE.
 func (c *Conn) createType(ctx context.Context, s *parser.CreateType) (*Rows, error) {
 	err := c.define(func(tx *storage.Tx) error {
 		schema, name := split(s.Name)
@@ -27,6 +27,14 @@ func (c *Conn) createType(ctx context.Context, s *parser.CreateType) (*Rows, err
 		if _, ok := sqltype.TypeByName(name, nil); ok && schema == "" {
 			return sqltype.Errorf(sqltype.CodeDuplicateObject, "type \"%s\" already exists", name).At(int(at(s.Name)))
 		}
+		made := catalog.UserType{Schema: schema, Name: name}
+		if s.Type != nil {
+			var err error
+			if made.Type, err = planner.TypeOf(tx.Reader(), s.Type); err != nil {
+				return err
+			}
+			return positioned(tx.CreateType(ctx, made), at(s.Name))
+		}
 		labels := s.Labels
 		if s.Query != nil {
 			var err error
@@ -38,7 +46,8 @@ func (c *Conn) createType(ctx context.Context, s *parser.CreateType) (*Rows, err
 		if err != nil {
 			return positioned(err, at(s.Name))
 		}
-		return positioned(tx.CreateType(ctx, catalog.UserType{Schema: schema, Name: name, Type: sqltype.Type{Kind: sqltype.KindEnum, Enum: enum}}), at(s.Name))
+		made.Type = sqltype.Type{Kind: sqltype.KindEnum, Enum: enum}
+		return positioned(tx.CreateType(ctx, made), at(s.Name))
 	})
 	if err != nil {
 		return nil, err
@@ -78,6 +87,14 @@ func (c *Conn) alterType(ctx context.Context, s *parser.AlterType) (*Rows, error
 		old, ok := tx.Reader().Type(schema, name)
 		if !ok {
 			return sqltype.Errorf(sqltype.CodeUndefinedObject, "type \"%s\" does not exist", name).At(int(at(s.Name)))
+		}
+		if old.Type.Kind != sqltype.KindEnum {
+			if s.Kind != "RENAME TO" {
+				return sqltype.Errorf(sqltype.CodeWrongObject, "\"%s\" is not an enum", name).At(int(at(s.Name)))
+			}
+			made := *old
+			made.Name = s.To.Name
+			return tx.AlterType(ctx, old, made)
 		}
 		labels, err := alteredLabels(old.Type.Enum, s)
 		if labels == nil || err != nil {

@@ -3,12 +3,14 @@ package gpusql
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
+	"github.com/gpusql/gpusql/storage"
 )
 
 // runOther runs a statement that is not planned: definitions, transactions and
@@ -57,7 +59,12 @@ func (c *Conn) runOther(ctx context.Context, p parser.Parsed, text string, args 
 	case *parser.Show:
 		return c.show(ctx, s)
 	case *parser.Set:
+		if s.Variable {
+			return c.setVariable(ctx, s, text)
+		}
 		return c.set(ctx, s)
+	case *parser.Comment:
+		return c.comment(ctx, s)
 	case *parser.Copy:
 		return c.copy(ctx, s, text)
 	case *parser.Maintain:
@@ -178,6 +185,9 @@ func (c *Conn) set(ctx context.Context, s *parser.Set) (*Rows, error) {
 		name = "search_path"
 	}
 	value, err := c.settingText(ctx, s.Value)
+	if err == nil && strings.EqualFold(s.Name.Name, "schema") {
+		value, err = c.schemaNamed(value)
+	}
 	if err == nil {
 		err = c.change(name, value)
 	}
@@ -185,6 +195,45 @@ func (c *Conn) set(ctx context.Context, s *parser.Set) (*Rows, error) {
 		return nil, positioned(err, s.Pos)
 	}
 	return doneRows("SET", 0), nil
+}
+
+// schemaNamed is a schema that there is, for USE: the database's name is main's.
+func (c *Conn) schemaNamed(name string) (string, error) {
+	if slices.ContainsFunc(c.reader().Contents().Schemas, func(s string) bool { return strings.EqualFold(s, name) }) {
+		return name, nil
+	}
+	if strings.EqualFold(name, catalog.Database) {
+		return storage.Main, nil
+	}
+	return "", sqltype.Errorf("3F000", "schema \"%s\" does not exist", name)
+}
+
+// setVariable is SET VARIABLE and RESET VARIABLE.
+func (c *Conn) setVariable(ctx context.Context, s *parser.Set, text string) (*Rows, error) {
+	name := strings.ToLower(s.Name.Name)
+	if s.Value == nil {
+		delete(c.variables, name)
+		return doneRows("RESET", 0), nil
+	}
+	q := &parser.Query{Body: &parser.Select{Items: []parser.SelectItem{{Expr: s.Value}}, Pos: s.Pos}, Pos: s.Pos}
+	rows, err := c.runPlanned(ctx, &prepared{parsed: parser.Parsed{Statement: q}, text: text}, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return nil, rows.Err()
+	}
+	if c.variables == nil {
+		c.variables = map[string]Value{}
+	}
+	c.variables[name] = rows.Value(0)
+	return doneRows("SET", 0), nil
+}
+
+func (c *Conn) variable(name string) (Value, bool) {
+	v, ok := c.variables[name]
+	return v, ok
 }
 
 // change sets a setting. A GPU that is asked for is opened now, so that it is

@@ -132,6 +132,15 @@ func findSetting(name string) (setting, error) {
 	return setting{}, e
 }
 
+// show is the value of a setting.
+func (s *settings) show(name string) (string, error) {
+	f, err := findSetting(name)
+	if err != nil {
+		return "", err
+	}
+	return f.get(s), nil
+}
+
 // change sets a setting, by the words of SET.
 func (s *settings) change(name, value string) error {
 	f, err := findSetting(name)

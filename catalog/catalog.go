@@ -24,6 +24,7 @@ type Table struct {
 	Checks  []Check
 	Foreign []*ForeignKey
 	Temp    bool
+	Comment string // COMMENT ON, or empty; of columns, indexes and views too
 }
 
 // Column is a column of a table. ID is its place in storage, which stays the
@@ -40,6 +41,7 @@ type Column struct {
 	// Always: the column is GENERATED ALWAYS AS IDENTITY, and takes no other value
 	// than its default. Identity: it is one, ALWAYS or BY DEFAULT.
 	Identity, Always bool
+	Comment          string
 }
 
 // Check is a CHECK constraint, by its expression's text.
@@ -63,6 +65,7 @@ type Index struct {
 	// Retention is for how long AS OF finds versions that were replaced, if that is
 	// longer than the setting says. One of mvcc keeps what it was for so long.
 	Retention time.Duration
+	Comment   string
 }
 
 // IndexKey is a key column of an index: an offset into Table.Columns.
@@ -79,6 +82,7 @@ type View struct {
 	Columns []string // names given at creation, or nil
 	Text    string   // the query
 	Temp    bool
+	Comment string
 }
 
 // Reader is all that the planner asks of a catalogue: one consistent version.

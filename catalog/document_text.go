@@ -366,6 +366,8 @@ var binderDocs = []Doc{
 	{`struct_insert(s, name := x, ...)`, `a struct with further fields`, `struct_insert({'a': 1}, b := 2)`},
 	{`struct_update(s, name := x, ...)`, `a struct with other values of fields, or further ones`, `struct_update({'a': 1}, a := 2)`},
 	{`struct_concat(s, ...)`, `the fields of all structs`, `struct_concat({'a': 1}, {'b': 2})`},
+	{`getvariable(name)`, `the value that SET VARIABLE gave, NULL without`, `getvariable('none')`},
+	{`current_setting(name [, missing])`, `the value of a setting as SHOW gives it; with TRUE behind the name NULL where there is none`, `current_setting('optimizer')`},
 	{`struct_keys(s)`, `the names of the fields`, `struct_keys({'a': 1, 'b': 2})`},
 	{`json_group_array(x)`, `an aggregate: all values as an array; json_agg is the same`, `json_group_array(x) FROM (VALUES (1), (2)) AS t (x)`},
 	{`list_filter(l, x -> condition)`, `the elements for which it holds`, `list_filter([1, 2, 3], x -> x > 1)`},

@@ -23,7 +23,8 @@ type Sequence struct {
 	Temp        bool
 }
 
-// UserType is a type that was created.
+// UserType is a type that was created: an ENUM, or another name for a type, which
+// columns have in its place.
 type UserType struct {
 	Schema, Name string
 	Type         sqltype.Type

@@ -81,8 +81,8 @@ func (s *systemRows) add(values ...any) {
 	s.rows = append(s.rows, row)
 }
 
-// database is the name of the one database that there is.
-const database = "gpusql"
+// Database is the name of the one database that there is.
+const Database = "gpusql"
 
 func yesNo(b bool) string {
 	if b {
@@ -102,7 +102,7 @@ func informationTables() []systemTable {
 	return []systemTable{
 		{"schemata", "catalog_name schema_name schema_owner", func(s *systemRows) {
 			for _, name := range append([]string{"information_schema", "pg_catalog"}, s.contents.Schemas...) {
-				s.add(database, name, database)
+				s.add(Database, name, Database)
 			}
 		}},
 		{"tables", "table_catalog table_schema table_name table_type is_insertable_into", func(s *systemRows) {
@@ -111,22 +111,22 @@ func informationTables() []systemTable {
 				if t.Temp {
 					kind = "LOCAL TEMPORARY"
 				}
-				s.add(database, t.Schema, t.Name, kind, "YES")
+				s.add(Database, t.Schema, t.Name, kind, "YES")
 			}
 			for _, v := range s.contents.Views {
-				s.add(database, v.Schema, v.Name, "VIEW", "NO")
+				s.add(Database, v.Schema, v.Name, "VIEW", "NO")
 			}
 		}},
 		{"views", "table_catalog table_schema table_name view_definition is_updatable", func(s *systemRows) {
 			for _, v := range s.contents.Views {
-				s.add(database, v.Schema, v.Name, v.Text, "NO")
+				s.add(Database, v.Schema, v.Name, v.Text, "NO")
 			}
 		}},
 		{"columns", "table_catalog table_schema table_name column_name ordinal_position# column_default is_nullable data_type " +
 			"character_maximum_length# numeric_precision# numeric_scale# udt_name is_identity identity_generation is_generated generation_expression is_updatable", informationColumns},
 		{"table_constraints", "constraint_catalog constraint_schema constraint_name table_catalog table_schema table_name constraint_type is_deferrable initially_deferred", func(s *systemRows) {
 			s.contents.constraints(func(k constraint) {
-				s.add(database, k.table.Schema, k.name, database, k.table.Schema, k.table.Name, k.kind, "NO", "NO")
+				s.add(Database, k.table.Schema, k.name, Database, k.table.Schema, k.table.Name, k.kind, "NO", "NO")
 			})
 		}},
 		{"key_column_usage", "constraint_catalog constraint_schema constraint_name table_catalog table_schema table_name column_name ordinal_position# position_in_unique_constraint#", func(s *systemRows) {
@@ -136,7 +136,7 @@ func informationTables() []systemTable {
 					if k.foreign != nil {
 						place = i + 1
 					}
-					s.add(database, k.table.Schema, k.name, database, k.table.Schema, k.table.Name, col, i+1, place)
+					s.add(Database, k.table.Schema, k.name, Database, k.table.Schema, k.table.Name, col, i+1, place)
 				}
 			})
 		}},
@@ -144,21 +144,21 @@ func informationTables() []systemTable {
 			s.contents.constraints(func(k constraint) {
 				if k.foreign != nil {
 					parent := s.contents.table(k.foreign.Parent)
-					s.add(database, k.table.Schema, k.name, parent.Schema, parent.Name, "NONE", k.foreign.OnUpdate.String(), k.foreign.OnDelete.String())
+					s.add(Database, k.table.Schema, k.name, parent.Schema, parent.Name, "NONE", k.foreign.OnUpdate.String(), k.foreign.OnDelete.String())
 				}
 			})
 		}},
 		{"check_constraints", "constraint_catalog constraint_schema constraint_name check_clause", func(s *systemRows) {
 			for _, t := range s.contents.Tables {
 				for _, k := range t.Checks {
-					s.add(database, t.Schema, k.Name, k.Text)
+					s.add(Database, t.Schema, k.Name, k.Text)
 				}
 			}
 		}},
 		{"sequences", "sequence_catalog sequence_schema sequence_name data_type start_value minimum_value maximum_value increment cycle_option", func(s *systemRows) {
 			for _, q := range s.contents.Sequences {
 				n := func(v int64) string { return sqltype.NewInt64(v).String() }
-				s.add(database, q.Schema, q.Name, pgName(q.Type), n(q.Start), n(q.Min), n(q.Max), n(q.Increment), yesNo(q.Cycle))
+				s.add(Database, q.Schema, q.Name, pgName(q.Type), n(q.Start), n(q.Min), n(q.Max), n(q.Increment), yesNo(q.Cycle))
 			}
 		}},
 		{"routines", "routine_catalog routine_schema routine_name routine_type data_type routine_definition external_language", func(s *systemRows) {
@@ -167,7 +167,7 @@ func informationTables() []systemTable {
 				if f.Macro {
 					kind = "MACRO"
 				}
-				s.add(database, f.Schema, f.Name, kind, pgName(f.Result), f.Body, "SQL")
+				s.add(Database, f.Schema, f.Name, kind, pgName(f.Result), f.Body, "SQL")
 			}
 		}},
 	}
@@ -202,7 +202,7 @@ func informationColumns(s *systemRows) {
 			if c.Identity {
 				def = nil
 			}
-			s.add(database, t.Schema, t.Name, c.Name, i+1, def, yesNo(!c.NotNull), kind,
+			s.add(Database, t.Schema, t.Name, c.Name, i+1, def, yesNo(!c.NotNull), kind,
 				length, precision, scale, udtName(c.Type), yesNo(c.Identity), identity, never, generated, yesNo(c.Generated == ""))
 		}
 	}

@@ -25,15 +25,15 @@ func pgTables() []systemTable {
 				s.add(s.contents.schemaOID(name), name)
 			}
 		}},
-		{"pg_database", "oid# datname encoding#", func(s *systemRows) { s.add(1, database, 6) }},
+		{"pg_database", "oid# datname encoding#", func(s *systemRows) { s.add(1, Database, 6) }},
 		{"pg_tables", "schemaname tablename tableowner hasindexes?", func(s *systemRows) {
 			for _, t := range s.contents.Tables {
-				s.add(t.Schema, t.Name, database, len(t.Indexes) > 0)
+				s.add(t.Schema, t.Name, Database, len(t.Indexes) > 0)
 			}
 		}},
 		{"pg_views", "schemaname viewname viewowner definition", func(s *systemRows) {
 			for _, v := range s.contents.Views {
-				s.add(v.Schema, v.Name, database, v.Text)
+				s.add(v.Schema, v.Name, Database, v.Text)
 			}
 		}},
 		{"pg_indexes", "schemaname tablename indexname indexdef", func(s *systemRows) {
@@ -92,11 +92,16 @@ func pgTables() []systemTable {
 				s.add(oid, short, 11, "b")
 			}
 			for _, t := range s.contents.Types {
-				s.add(s.typeOID(t.Type), t.Name, s.contents.schemaOID(t.Schema), "e")
+				if t.Type.Kind == sqltype.KindEnum {
+					s.add(s.typeOID(t.Type), t.Name, s.contents.schemaOID(t.Schema), "e")
+				}
 			}
 		}},
 		{"pg_enum", "enumtypid# enumsortorder# enumlabel", func(s *systemRows) {
 			for _, t := range s.contents.Types {
+				if t.Type.Kind != sqltype.KindEnum {
+					continue
+				}
 				for i, l := range t.Type.Enum.Labels() {
 					s.add(s.typeOID(t.Type), i+1, l)
 				}

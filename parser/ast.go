@@ -586,10 +586,19 @@ type CreateTable struct {
 	Temp        bool
 	Columns     []ColumnDef
 	Constraints []TableConstraint
+	Likes       []TableLike
 	As          *Query
 	AsColumns   []Ident
 	WithData    bool // false only for AS ... WITH NO DATA
 	Pos         Pos
+}
+
+// TableLike is LIKE t among the columns of CREATE TABLE: those of t come behind the
+// first At. Including are DEFAULTS, CONSTRAINTS, INDEXES, GENERATED and IDENTITY.
+type TableLike struct {
+	Table     Name
+	At        int
+	Including map[string]bool
 }
 
 // IndexKey is a column of an index.
@@ -704,9 +713,10 @@ type Show struct {
 
 // Set is SET name = value, SET name TO value, RESET name (Value nil).
 type Set struct {
-	Name  Ident
-	Value Expr
-	Pos   Pos
+	Name     Ident
+	Variable bool // SET VARIABLE: a value of any type, for getvariable
+	Value    Expr
+	Pos      Pos
 }
 
 // Copy is COPY t|(query) FROM|TO 'file' (options).

@@ -34,14 +34,25 @@ type SequenceOptions struct {
 	OwnedBy   *Name // OWNED BY NONE is none
 }
 
-// CreateType is CREATE TYPE name AS ENUM (labels).
+// CreateType is CREATE TYPE name AS ENUM (labels), or AS a type or the fields of a
+// struct, for which the name is another one.
 type CreateType struct {
 	Name        Name
 	IfNotExists bool
 	OrReplace   bool
 	Labels      []string
-	Query       *Query // AS ENUM (query)
+	Query       *Query    // AS ENUM (query)
+	Type        *TypeName // no ENUM
 	Pos         Pos
+}
+
+// Comment is COMMENT ON Kind name IS Text; nil takes it away. Kind is "TABLE",
+// "VIEW", "INDEX" or "COLUMN", whose name has the table's before it.
+type Comment struct {
+	Kind string
+	Name Name
+	Text *string
+	Pos  Pos
 }
 
 // AlterType changes an ENUM: Kind is "ADD VALUE" (Value, Other after or Before,
@@ -162,6 +173,7 @@ func (*CreateFunction) statement() {}
 func (*DropFunction) statement()   {}
 func (*Merge) statement()          {}
 func (*Summarize) statement()      {}
+func (*Comment) statement()        {}
 
 func (*Sampled) tableExpr() {}
 

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gpusql/gpusql/sqltype"
@@ -68,7 +69,13 @@ func (p *parser) createTable(s *CreateTable) *CreateTable {
 			p.tableElements(s)
 		}
 	}
-	if s.AsColumns != nil || s.Columns == nil {
+	if s.AsColumns == nil && s.Columns == nil && s.Likes == nil && p.acceptWord(kwLike) { // MySQL's
+		s.Likes = []TableLike{p.tableLike(0)}
+		for _, part := range likeParts {
+			s.Likes[0].Including[part] = true
+		}
+	}
+	if s.AsColumns != nil || s.Columns == nil && s.Likes == nil {
 		p.expectWord(kwAs)
 		if !p.isQuery() && p.kind() != tokLParen {
 			panic(p.unexpected("a query"))
@@ -87,7 +94,9 @@ func (p *parser) createTable(s *CreateTable) *CreateTable {
 func (p *parser) tableElements(s *CreateTable) {
 	p.expect(tokLParen)
 	for {
-		if p.isTableConstraint() {
+		if p.acceptWord(kwLike) {
+			s.Likes = append(s.Likes, p.tableLike(len(s.Columns)))
+		} else if p.isTableConstraint() {
 			s.Constraints = append(s.Constraints, p.tableConstraint())
 		} else {
 			s.Columns = append(s.Columns, p.columnDef())
@@ -97,8 +106,41 @@ func (p *parser) tableElements(s *CreateTable) {
 		}
 	}
 	p.expect(tokRParen)
-	if s.Columns == nil {
+	if s.Columns == nil && s.Likes == nil {
 		panic(failAt(s.Name.Parts[0].Pos, sqltype.CodeSyntax, "a table must have at least one column"))
+	}
+}
+
+// likeParts are what LIKE may take besides names, types and NOT NULL.
+var likeParts = []string{"DEFAULTS", "CONSTRAINTS", "INDEXES", "GENERATED", "IDENTITY"}
+
+// tableLike reads what follows LIKE: t [INCLUDING|EXCLUDING part].
+func (p *parser) tableLike(at int) TableLike {
+	l := TableLike{Table: p.name("a table name"), At: at, Including: map[string]bool{}}
+	for {
+		including := p.acceptText("including")
+		if !including && !p.acceptText("excluding") {
+			return l
+		}
+		word := strings.ToUpper(p.label("what of the table").Name)
+		switch {
+		case word == "ALL":
+			for _, part := range likeParts {
+				l.include(part, including)
+			}
+		case slices.Contains(likeParts, word):
+			l.include(word, including)
+		case word != "COMMENTS" && word != "STATISTICS" && word != "STORAGE" && word != "COMPRESSION":
+			panic(p.unexpectedAt(&p.toks[p.at-1], "ALL, "+strings.Join(likeParts, ", ")))
+		}
+	}
+}
+
+func (l *TableLike) include(part string, yes bool) {
+	if yes {
+		l.Including[part] = true
+	} else {
+		delete(l.Including, part)
 	}
 }
 

@@ -142,7 +142,7 @@ func (f *formatter) statement(s Statement) {
 		f.query(s.Query)
 	case *CreateSequence, *AlterSequence:
 		f.sequence(s)
-	case *CreateType, *AlterType:
+	case *CreateType, *AlterType, *Comment:
 		f.enumType(s)
 	case *CreateFunction:
 		f.createFunction(s)
@@ -254,6 +254,7 @@ func (f *formatter) set(s *Set) {
 	default:
 		f.text("SET ")
 	}
+	f.when(s.Variable, "VARIABLE ")
 	// A name with dots is written as it was, unless it was quoted.
 	if first, rest, _ := strings.Cut(s.Name.Name, "."); !s.Name.Quoted && isPlainName(first) && rest != "" {
 		f.text(s.Name.Name)

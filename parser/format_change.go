@@ -86,15 +86,9 @@ func (f *formatter) createTable(s *CreateTable) {
 	f.text("TABLE ")
 	f.when(s.IfNotExists, "IF NOT EXISTS ")
 	f.name(s.Name)
-	if s.Columns != nil {
+	if elements := f.tableElements(s); elements != nil {
 		f.text(" (")
-		f.list(len(s.Columns)+len(s.Constraints), func(i int) {
-			if i < len(s.Columns) {
-				f.columnDef(&s.Columns[i])
-			} else {
-				f.tableConstraint(&s.Constraints[i-len(s.Columns)])
-			}
-		})
+		f.list(len(elements), func(i int) { elements[i]() })
 		f.text(")")
 	}
 	f.columns(s.AsColumns)
@@ -103,6 +97,30 @@ func (f *formatter) createTable(s *CreateTable) {
 		f.query(s.As)
 		f.when(!s.WithData, " WITH NO DATA")
 	}
+}
+
+// tableElements write the columns, LIKEs and constraints of a table, in order.
+func (f *formatter) tableElements(s *CreateTable) (all []func()) {
+	likes := s.Likes
+	for i := 0; i <= len(s.Columns); i++ {
+		for ; len(likes) > 0 && likes[0].At == i; likes = likes[1:] {
+			l := likes[0]
+			all = append(all, func() {
+				f.text("LIKE ")
+				f.name(l.Table)
+				for _, part := range likeParts {
+					f.when(l.Including[part], " INCLUDING "+part)
+				}
+			})
+		}
+		if i < len(s.Columns) {
+			all = append(all, func() { f.columnDef(&s.Columns[i]) })
+		}
+	}
+	for i := range s.Constraints {
+		all = append(all, func() { f.tableConstraint(&s.Constraints[i]) })
+	}
+	return all
 }
 
 func (f *formatter) columnDef(c *ColumnDef) {

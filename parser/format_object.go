@@ -64,6 +64,11 @@ func (f *formatter) enumType(s Statement) {
 		f.text("TYPE ")
 		f.when(s.IfNotExists, "IF NOT EXISTS ")
 		f.name(s.Name)
+		if s.Type != nil {
+			f.text(" AS ")
+			f.typeName(*s.Type)
+			return
+		}
 		f.text(" AS ENUM ")
 		f.paren(func() {
 			if s.Query != nil {
@@ -71,6 +76,15 @@ func (f *formatter) enumType(s Statement) {
 			}
 			f.list(len(s.Labels), func(i int) { f.quoteString(s.Labels[i]) })
 		})
+	case *Comment:
+		f.text("COMMENT ON " + s.Kind + " ")
+		f.name(s.Name)
+		f.text(" IS ")
+		if s.Text == nil {
+			f.text("NULL")
+		} else {
+			f.quoteString(*s.Text)
+		}
 	case *AlterType:
 		f.text("ALTER TYPE ")
 		f.name(s.Name)

@@ -5,10 +5,17 @@ func (p *parser) createType(s *CreateType) *CreateType {
 	s.IfNotExists = p.ifNotExists()
 	s.Name = p.name("a type's name")
 	p.expectWord(kwAs)
-	if !p.acceptText("enum") {
-		panic(p.unsupported("a type that is no ENUM"))
+	if p.kind() == tokLParen {
+		s.Type = &TypeName{Pos: p.pos()}
+		s.Type.Fields = p.fieldDefs()
+		return s
 	}
-	p.expect(tokLParen)
+	if !p.isText("enum") || p.ahead(1).kind != tokLParen {
+		t := p.typeName()
+		s.Type = &t
+		return s
+	}
+	p.at += 2
 	switch {
 	case p.isQuery():
 		s.Query = p.query()

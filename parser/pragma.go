@@ -2,7 +2,7 @@ package parser
 
 // use reads USE schema, which is SET search_path.
 func (p *parser) use() Statement {
-	s := &Set{Name: Ident{Name: "search_path", Pos: p.pos()}, Pos: p.advance().start}
+	s := &Set{Name: Ident{Name: "schema", Pos: p.pos()}, Pos: p.advance().start}
 	name := p.name("a schema")
 	last := name.Parts[len(name.Parts)-1]
 	s.Value = stringLiteral(last.Name, last.Pos)

@@ -98,6 +98,15 @@ func (p *parser) with() (w withClause) {
 		}
 		p.expect(tokLParen)
 		switch {
+		case p.word() == kwWith:
+			p.enter()
+			switch s := p.withStatement().(type) {
+			case *Query:
+				c.Query = s
+			default:
+				c.Change = s
+			}
+			p.leave()
 		case p.isChange():
 			c.Change = p.change(withClause{})
 		case p.isQuery() || p.kind() == tokLParen:

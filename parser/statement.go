@@ -47,6 +47,8 @@ func (p *parser) statement() Statement {
 		return p.change(withClause{})
 	case p.isText("summarize"):
 		return p.summarize()
+	case p.isText("comment"):
+		return p.comment()
 	case p.isText("use"):
 		return p.use()
 	case p.isText("call"):
@@ -58,6 +60,29 @@ func (p *parser) statement() Statement {
 		panic(p.unsupported(strings.ToUpper(p.textOf(t))))
 	}
 	panic(p.unexpected("a statement"))
+}
+
+// comment reads COMMENT ON what IS 'text'.
+func (p *parser) comment() Statement {
+	s := &Comment{Pos: p.advance().start}
+	p.expectWord(kwOn)
+	for _, kind := range []string{"table", "view", "index", "column"} {
+		if p.acceptText(kind) {
+			s.Kind = strings.ToUpper(kind)
+		}
+	}
+	if s.Kind == "" {
+		panic(p.unexpected("TABLE, VIEW, INDEX or COLUMN"))
+	}
+	if s.Name = p.name("a name"); s.Kind == "COLUMN" && len(s.Name.Parts) < 2 {
+		panic(p.unexpected(`".": a column's name comes behind its table's`))
+	}
+	p.expectWord(kwIs)
+	if !p.acceptWord(kwNull) {
+		text := p.stringValue("a text or NULL")
+		s.Text = &text
+	}
+	return s
 }
 
 // maintain reads what follows ANALYZE and the like: [FULL|TABLE ...] [t [(columns)]].
@@ -346,6 +371,17 @@ func (p *parser) set() Statement {
 		p.at++
 	}
 	s := &Set{Pos: t.start}
+	if p.isText("variable") && isName(p.ahead(1)) {
+		p.at++
+		s.Variable, s.Name = true, p.ident("a variable")
+		if t.word == kwSet {
+			if !p.accept(tokEq) && !p.accept(tokAssign) && !p.acceptWord(kwTo) {
+				panic(p.unexpected(`"=" or TO`))
+			}
+			s.Value = p.expr()
+		}
+		return s
+	}
 	switch {
 	case p.word() == kwTime && p.ahead(1).word == kwZone:
 		s.Name = Ident{Name: "timezone", Pos: p.pos()}

@@ -66,15 +66,19 @@ func (p *parser) nestedType() (TypeName, bool) {
 		return TypeName{}, false
 	}
 	p.at++
+	return TypeName{Pos: t.start, Fields: p.fieldDefs()}, true
+}
+
+// fieldDefs reads the fields of a struct, in parentheses.
+func (p *parser) fieldDefs() (fields []FieldDef) {
 	p.enter()
 	defer p.leave()
-	n := TypeName{Pos: t.start}
 	for p.kind() == tokLParen || p.kind() == tokComma {
 		p.at++
-		n.Fields = append(n.Fields, FieldDef{Name: p.label("a field name"), Type: p.typeName()})
+		fields = append(fields, FieldDef{Name: p.label("a field name"), Type: p.typeName()})
 	}
 	p.expect(tokRParen)
-	return n, true
+	return fields
 }
 
 // lists reads the brackets after a type.
@@ -86,7 +90,10 @@ func (p *parser) lists(n TypeName) TypeName {
 		p.at++
 		n.Length = 0
 		if p.kind() == tokNumber {
-			n.Length = p.integer("a length")
+			at := p.pos()
+			if n.Length = p.integer("a length"); n.Length == 0 {
+				panic(failAt(at, sqltype.CodeSyntax, "an array has at least one element"))
+			}
 		}
 		p.expect(tokRBracket)
 		n.List++

@@ -22,6 +22,10 @@ type BindOptions struct {
 	// Query runs a query of one column, for a PIVOT that asks for values, and gives
 	// its first rows. Nil: such a PIVOT is refused.
 	Query func(q *parser.Query, most int) ([]sqltype.Datum, error)
+	// Variable is the value of a variable of the session, Setting that of a setting as
+	// SHOW gives it. Nil: there are none.
+	Variable func(name string) (sqltype.Datum, bool)
+	Setting  func(name string) (string, error)
 	// Fold computes an expression that names no column; see OptimizeOptions. Nil:
 	// what is to be known while binding must be a constant as it stands.
 	Fold func(Expr) (sqltype.Datum, error)

@@ -74,7 +74,7 @@ func (b *binder) call(s *scope, e *parser.Call) Expr {
 // its path that there is, or the name of the database, which is its user's too.
 func (b *binder) sessionValue(name string) Expr {
 	if name != "current_schema" {
-		return &Const{sqltype.NewString("gpusql")}
+		return &Const{sqltype.NewString(catalog.Database)}
 	}
 	contents := b.reader.Contents()
 	for _, s := range contents.Path {
@@ -144,6 +144,24 @@ func (b *binder) special(s *scope, name string, e *parser.Call) (Expr, bool) {
 	case "overlaps":
 		count(4, 4)
 		return b.overlaps(s, e), true
+	case "getvariable":
+		count(1, 1)
+		b.once = true
+		name := b.constant(e.Args[0], sqltype.Varchar).S
+		if b.opts.Variable != nil {
+			if d, ok := b.opts.Variable(strings.ToLower(name)); ok {
+				return &Const{d}, true
+			}
+		}
+		return &Const{sqltype.NullOf(sqltype.Null)}, true
+	case "current_setting":
+		count(1, 2)
+		return b.currentSetting(s, e), true
+	case "date_part", "datepart":
+		if parts, ok := e.Args[0].(*parser.Array); ok && len(e.Args) == 2 {
+			return b.dateParts(s, parts, e), true
+		}
+		return nil, false
 	case "current_schema", "current_database", "current_catalog", "current_user", "session_user", "user":
 		count(0, 0)
 		return b.sessionValue(name), true
@@ -164,6 +182,36 @@ func (b *binder) special(s *scope, name string, e *parser.Call) (Expr, bool) {
 		at[i] = a.Start()
 	}
 	return b.coalesce(b.exprs(s, e.Args), at), true
+}
+
+// currentSetting is what SHOW gives, as a constant of whatever type it meets. With
+// TRUE behind the name it is NULL for a setting that there is not.
+func (b *binder) currentSetting(s *scope, e *parser.Call) Expr {
+	b.once = true
+	if b.opts.Setting == nil {
+		fail(sqltype.CodeNotSupported, e.Pos, "there are no settings here")
+	}
+	text, err := b.opts.Setting(b.constant(e.Args[0], sqltype.Varchar).S)
+	if err == nil {
+		return &literal{text: text, pos: e.Pos}
+	}
+	if len(e.Args) == 2 && b.constant(e.Args[1], sqltype.Bool).I != 0 {
+		return &Const{sqltype.NullOf(sqltype.Varchar)}
+	}
+	failWith(err, e.Args[0].Start())
+	return nil
+}
+
+// dateParts is date_part(['year', 'month'], x): a struct of the parts.
+func (b *binder) dateParts(s *scope, parts *parser.Array, e *parser.Call) Expr {
+	x := b.value(s, e.Args[1])
+	names, values := make([]parser.Ident, len(parts.Exprs)), make([]Expr, len(parts.Exprs))
+	for i, p := range parts.Exprs {
+		part := b.constant(p, sqltype.Varchar)
+		names[i] = parser.Ident{Name: part.S, Pos: p.Start()}
+		values[i] = b.function("date_part", []Expr{&Const{part}, x}, p.Start())
+	}
+	return b.structOf(names, values, e.Pos)
 }
 
 // intervalParts are make_interval's arguments by name, in order.

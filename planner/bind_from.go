@@ -319,6 +319,8 @@ var fileFunctions = map[string]string{
 	"read_parquet": "parquet", "parquet_scan": "parquet",
 	"read_csv": "csv", "read_csv_auto": "csv",
 	"read_json": "json", "read_json_auto": "json", "read_ndjson": "ndjson", "read_ndjson_auto": "ndjson",
+	"read_text": "text", "read_blob": "blob",
+	"parquet_schema": "parquet_schema", "parquet_metadata": "parquet_metadata", "parquet_file_metadata": "parquet_file_metadata",
 	"read_arrow": "arrow", "read_ipc": "arrow", "scan_arrow_ipc": "arrow",
 }
 
@@ -340,6 +342,12 @@ func (b *binder) funcTable(s *scope, t *parser.FuncTable) *fromItem {
 		if item := b.system("duckdb", name); item != nil {
 			return b.named(item, name, t.Alias, t.Columns)
 		}
+	}
+	if name == "glob" && len(t.Call.Args) == 1 {
+		return b.named(b.fileList(b.constant(t.Call.Args[0], sqltype.Varchar).S, t.Pos), name, t.Alias, t.Columns)
+	}
+	if name == "repeat" && len(t.Call.Args) == 2 {
+		return b.repeated(s, t)
 	}
 	if name == "pragma_table_info" && len(t.Call.Args) == 1 {
 		text := b.constant(t.Call.Args[0], sqltype.Varchar).S
@@ -377,6 +385,33 @@ func (b *binder) funcTable(s *scope, t *parser.FuncTable) *fromItem {
 		item.rels[0].cols[0].Name, item.star[0].col.Name = t.Alias.Name, t.Alias.Name
 	}
 	return item
+}
+
+// fileList is the names of the files that match a pattern.
+func (b *binder) fileList(pattern string, at parser.Pos) *fromItem {
+	if b.opts.Files == nil {
+		fail(sqltype.CodeNotSupported, at, "files cannot be listed here")
+	}
+	b.once = true
+	var rows [][]sqltype.Datum
+	if strings.ContainsAny(pattern, "*?[") {
+		names, err := b.opts.Files(pattern)
+		if err != nil {
+			failWith(err, at)
+		}
+		for _, name := range names {
+			rows = append(rows, []sqltype.Datum{sqltype.NewString(name)})
+		}
+	}
+	return b.given(sqltype.Schema{{Name: "file", Type: sqltype.Varchar}}, rows)
+}
+
+// repeated is repeat(x, n) in FROM: SELECT x AS repeat FROM range(n).
+func (b *binder) repeated(s *scope, t *parser.FuncTable) *fromItem {
+	item := parser.SelectItem{Expr: t.Call.Args[0], Alias: &parser.Ident{Name: "repeat", Pos: t.Pos}}
+	rows := &parser.FuncTable{Call: callOf("range", t.Pos, t.Call.Args[1]), Alias: &parser.Ident{Name: "n"}, Pos: t.Pos}
+	q := b.query(s, s.ctes, &parser.Query{Body: &parser.Select{Items: []parser.SelectItem{item}, From: []parser.TableExpr{rows}, Pos: t.Pos}, Pos: t.Pos})
+	return b.named(&fromItem{node: q.node, star: starOf(q.cols)}, "repeat", t.Alias, t.Columns)
 }
 
 // jsonTables are the table functions over JSON, with the columns that they give
@@ -471,6 +506,19 @@ func (b *binder) namedOptions(args []parser.NamedArg) map[string]sqltype.Datum {
 	return options
 }
 
+// foldable reports an expression that can be computed while binding.
+func (b *binder) foldable(e Expr) bool {
+	known := !isVolatile(e)
+	walkExpr(e, func(e Expr) bool {
+		switch e.(type) {
+		case *Col, *Param, *Subquery:
+			known = false
+		}
+		return known
+	})
+	return known
+}
+
 // constant is the value of a literal, of type t unless that is Null.
 func (b *binder) constant(e parser.Expr, t sqltype.Type) sqltype.Datum {
 	if ref, ok := e.(*parser.ColumnRef); ok && t.Kind == sqltype.KindNull && len(ref.Name.Parts) == 1 {
@@ -480,8 +528,16 @@ func (b *binder) constant(e parser.Expr, t sqltype.Type) sqltype.Datum {
 	if t.Kind != sqltype.KindNull {
 		x = b.coerce(x, t, e.Start())
 	}
-	if c, ok := b.settle(x).(*Const); ok {
+	x = b.settle(x)
+	if c, ok := x.(*Const); ok {
 		return c.Value
+	}
+	if b.opts.Fold != nil && b.foldable(x) {
+		d, err := b.opts.Fold(x)
+		if err != nil {
+			failWith(err, e.Start())
+		}
+		return d
 	}
 	fail(sqltype.CodeSyntax, e.Start(), "this must be a constant")
 	return sqltype.Datum{}

@@ -40,6 +40,9 @@ func (x *Tx) AlterType(ctx context.Context, old *catalog.UserType, t catalog.Use
 	}
 	v.types[n] = &t
 	for _, e := range v.tables {
+		if old.Type.Kind != sqltype.KindEnum {
+			break // its columns have the type that it is a name for
+		}
 		def := *e.def
 		def.Columns = slices.Clone(def.Columns)
 		changed := false
@@ -56,7 +59,8 @@ func (x *Tx) AlterType(ctx context.Context, old *catalog.UserType, t catalog.Use
 	return nil
 }
 
-// DropType drops a type that no column has; with how the columns go too.
+// DropType drops an ENUM that no column has; with how the columns go too. Another
+// name for a type goes alone.
 func (x *Tx) DropType(ctx context.Context, t *catalog.UserType, how OnDependents) error {
 	v, err := x.define(ctx)
 	if err != nil {
@@ -64,7 +68,7 @@ func (x *Tx) DropType(ctx context.Context, t *catalog.UserType, how OnDependents
 	}
 	for _, e := range v.tables {
 		i := slices.IndexFunc(e.def.Columns, func(c catalog.Column) bool { return c.Type == t.Type })
-		if i < 0 {
+		if i < 0 || t.Type.Kind != sqltype.KindEnum {
 			continue
 		}
 		if how != DropThem {

@@ -3,6 +3,8 @@ package arrow
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gpusql/gpusql/sqltype"
 )
 
 // CSVOptions say how a CSV file is written down. What the zero value leaves
@@ -19,6 +21,10 @@ type CSVOptions struct {
 	IgnoreBad  bool     // pass over records that do not fit the columns
 	PadMissing bool     // fields that a record lacks are NULL
 	Names      []string // instead of the header's
+	// Types are those of columns by their place, those of kind Null being found out,
+	// and NamedTypes by name.
+	Types      []sqltype.Type
+	NamedTypes sqltype.Schema
 }
 
 // HeaderMode says whether the first line has the columns' names.

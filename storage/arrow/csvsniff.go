@@ -110,7 +110,27 @@ func (c *csvFile) sniffRecords(s *csvSplitter, before []byte) (int, error) {
 		}
 	}
 	c.setSchema(first, types, header)
-	return behind, nil
+	return behind, c.setTypes()
+}
+
+// setTypes gives columns the types that were said.
+func (c *csvFile) setTypes() error {
+	if k := max(len(c.o.Types), len(c.o.Names)); k > len(c.schema) {
+		return sqltype.Errorf(sqltype.CodeInvalidParameter, "%s: %d columns are described, and it has %d", c.name, k, len(c.schema))
+	}
+	for i, t := range c.o.Types {
+		if t.Kind != sqltype.KindNull {
+			c.schema[i].Type = t
+		}
+	}
+	for _, n := range c.o.NamedTypes {
+		i := slices.IndexFunc(c.schema, func(col sqltype.Column) bool { return strings.EqualFold(col.Name, n.Name) })
+		if i < 0 {
+			return sqltype.Errorf(sqltype.CodeUndefinedColumn, "%s: there is no column %q", c.name, n.Name)
+		}
+		c.schema[i].Type = n.Type
+	}
+	return nil
 }
 
 // setSchema makes the columns.

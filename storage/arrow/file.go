@@ -125,6 +125,9 @@ func FormatOf(name string) string {
 // OpenFile opens a file to be read.
 func OpenFile(name string, o FileOptions) (f File, err error) {
 	defer caught(name, &err)
+	if facts := factFormats[o.Format]; facts != nil {
+		return openFacts(facts(name))
+	}
 	switch format(name, o) {
 	case "parquet":
 		return openParquet(name)
