@@ -52,7 +52,7 @@ func (c *config) csv(ctx context.Context) error {
 			"max(l_extendedprice), max(l_discount), max(l_tax), max(l_returnflag), max(l_linestatus), max(l_shipdate), " +
 			"max(l_commitdate), max(l_receiptdate), max(l_shipinstruct), max(l_shipmode), max(l_comment) FROM '%s'"},
 	} {
-		times, err := c.compare(ctx, dbs, fmt.Sprintf(q.text, path), query, nil)
+		times, err := c.compare(ctx, dbs, fmt.Sprintf(q.text, path), query)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}

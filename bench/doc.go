@@ -8,6 +8,8 @@
 //	go run . join -rows 10e6    its joins
 //	go run . point -rows 10e6   SELECT 1 and a prepared lookup by primary key
 //	go run . scan  -sf 1        a scan of a Parquet file
+//	go run . steps -gpu         a query of ten steps over 1,000 rows
+//	go run . cold -sf 10        the first query of all, on a large Parquet file
 //	go run . cancel -rows 5e6   how soon a cancelled query of gpusql's ends
 //	go run . index -rows 10e6   the kinds of index and two other packages' trees
 //	go run . keys -rows 10e6    what SQL has indexes for: keys, ranges, top-n, deletes

@@ -3,7 +3,10 @@ package main
 import (
 	_ "embed"
 	"fmt"
+	"hash/crc32"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -193,17 +196,36 @@ func tableOf(name string, columns ...[2]string) table {
 }
 
 func hitsSuite() *suite {
-	columns := make([][2]string, len(hitsColumns))
-	for i, c := range hitsColumns {
+	s := &suite{texts: hitsQueries, ask: query, parts: runtime.GOMAXPROCS(0)}
+	s.hits("hits", hitsColumns)
+	s.narrow = func(s *suite, texts []text) {
+		columns := slices.DeleteFunc(slices.Clone(hitsColumns), func(c hitsColumn) bool {
+			word := regexp.MustCompile(`\b` + c.name + `\b|\bSELECT \*`)
+			return !slices.ContainsFunc(texts, func(t text) bool { return word.MatchString(t.sql) })
+		})
+		var names []string
+		for _, c := range columns {
+			names = append(names, c.name)
+		}
+		s.hits(fmt.Sprintf("hits-%x-", crc32.ChecksumIEEE([]byte(strings.Join(names, " ")))), columns)
+	}
+	return s
+}
+
+// hits gives a suite its table, of some columns; data is what its folders begin with.
+func (s *suite) hits(data string, cols []hitsColumn) {
+	columns := make([][2]string, len(cols))
+	for i, c := range cols {
 		columns[i] = [2]string{c.name, c.typ}
 	}
 	t := tableOf("hits", columns...)
-	return &suite{texts: hitsQueries, data: "hits", ask: query, tables: []table{t}, parts: runtime.GOMAXPROCS(0), generate: func(rows float64, part, parts int, to func(string, arrow.RecordBatch) error) error {
+	s.data, s.tables = data, []table{t}
+	s.generate = func(rows float64, part, parts int, to func(string, arrow.RecordBatch) error) error {
 		n := int64(rows)
 		first, end := n*int64(part)/int64(parts), n*int64(part+1)/int64(parts)
 		return fill(t, first, end, to, func(i int64, b *array.RecordBuilder) {
 			h := newHit(i, n)
-			for j, c := range hitsColumns {
+			for j, c := range cols {
 				if c.text != nil {
 					put(b.Field(j), c.text(h))
 				} else {
@@ -211,7 +233,7 @@ func hitsSuite() *suite {
 				}
 			}
 		})
-	}}
+	}
 }
 
 // fill makes rows first to end of a table, in records of a few.

@@ -22,7 +22,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: bench tpch|tpcds|hits|groupby|join|point|scan|csv|append|cancel|index|keys [flags], or bench curves FILE.md")
+		return fmt.Errorf("usage: bench tpch|tpcds|hits|groupby|join|point|scan|csv|append|cancel|index|keys|steps|cold [flags], or bench curves FILE.md")
 	}
 	if args[0] == "curves" {
 		for _, path := range args[1:] {
@@ -39,10 +39,11 @@ func run(ctx context.Context, args []string) error {
 	fs.IntVar(&c.runs, "runs", 5, "counted runs of a query; the median is taken")
 	fs.DurationVar(&c.limit, "limit", 0, "end a peer's query after this time and count it as that long, not compared (0: never)")
 	names := fs.String("engines", "gpusql,duckdb,sqlite", "engines, the first compared with the others")
+	fs.IntVar(&c.copies, "copies", 5, "cold: how often the file has lineitem's rows")
 	only := fs.String("q", "", "only these queries, as 1,6")
 	fs.StringVar(&c.queries, "queries", "", "the folder of the query texts (default: the suite's in shared/sql)")
-	fs.StringVar(&c.profile, "cpuprofile", "", "write a profile of the first engine's counted runs")
-	fs.BoolVar(&c.gpu, "gpu", false, "keys: indexes of gpusql in a GPU's memory as well")
+	fs.StringVar(&c.profile, "cpuprofile", "", "write a profile of the queries: of one engine's, if there is one")
+	fs.BoolVar(&c.gpu, "gpu", false, "keys: indexes of gpusql in a GPU's memory as well; steps: all on the GPU as well")
 	fs.BoolVar(&c.cores, "cores", false, "time of all cores instead of the clock's: what others do on the machine changes it little")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
@@ -79,6 +80,10 @@ func run(ctx context.Context, args []string) error {
 		return c.keys(ctx)
 	case "append":
 		return c.append(ctx)
+	case "steps":
+		return c.steps(ctx)
+	case "cold":
+		return c.cold(ctx)
 	case "csv":
 		return c.csv(ctx)
 	case "cancel":
@@ -98,5 +103,6 @@ type config struct {
 	profile string
 	cores   bool
 	gpu     bool
+	copies  int
 	limit   time.Duration
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -31,13 +30,11 @@ func (c *config) scan(ctx context.Context) error {
 		defer dbs[i].Close()
 		dbs[i].SetMaxOpenConns(1)
 	}
-	var profile *os.File
-	if c.profile != "" {
-		if profile, err = os.Create(c.profile); err != nil {
-			return err
-		}
-		defer profile.Close()
+	stop, err := c.startProfile()
+	if err != nil {
+		return err
 	}
+	defer stop()
 	for i, q := range []struct{ name, text string }{
 		{"one integer column", "SELECT sum(l_partkey) FROM '%s'"},
 		{"four decimal columns", "SELECT sum(l_quantity), sum(l_extendedprice), sum(l_discount), sum(l_tax) FROM '%s'"},
@@ -49,7 +46,7 @@ func (c *config) scan(ctx context.Context) error {
 		if len(c.only) > 0 && !slices.Contains(c.only, strconv.Itoa(i+1)) {
 			continue
 		}
-		times, err := c.compare(ctx, dbs, fmt.Sprintf(q.text, paths["lineitem"][0]), query, profile)
+		times, err := c.compare(ctx, dbs, fmt.Sprintf(q.text, paths["lineitem"][0]), query)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}

@@ -39,6 +39,7 @@ type suite struct {
 	parts    int // that are generated at the same time, each into files of its own
 	generate func(scale float64, part, parts int, to func(table string, rec arrow.RecordBatch) error) error
 	ask      func(ctx context.Context, db *sql.DB, text string) (*answer, error)
+	narrow   func(s *suite, texts []text) // leaves out what some queries do not read; nil: all is made
 }
 
 // tpchSuite has its tables in so many files each.
@@ -137,10 +138,17 @@ func (c *config) suite(ctx context.Context, s *suite, scale float64) error {
 	if err != nil {
 		return err
 	}
+	if s.narrow != nil && len(c.only) > 0 {
+		s.narrow(s, texts)
+	}
 	paths, err := s.parquet(scale)
 	if err != nil {
 		return err
 	}
+	s.tables = slices.DeleteFunc(slices.Clone(s.tables), func(t table) bool {
+		word := regexp.MustCompile(`(?i)\b` + t.name + `\b`)
+		return !slices.ContainsFunc(texts, func(q text) bool { return word.MatchString(q.sql) })
+	})
 	dbs := make([]*sql.DB, len(c.engines))
 	for i, e := range c.engines {
 		if dbs[i], err = e.open(ctx, s, paths); err != nil {
@@ -148,13 +156,11 @@ func (c *config) suite(ctx context.Context, s *suite, scale float64) error {
 		}
 		defer dbs[i].Close()
 	}
-	var profile *os.File
-	if c.profile != "" {
-		if profile, err = os.Create(c.profile); err != nil {
-			return err
-		}
-		defer profile.Close()
+	stop, err := c.startProfile()
+	if err != nil {
+		return err
 	}
+	defer stop()
 	head := fmt.Sprintf("%-5s", "query")
 	for _, e := range c.engines {
 		head += fmt.Sprintf("%12s", e.name)
@@ -166,7 +172,7 @@ func (c *config) suite(ctx context.Context, s *suite, scale float64) error {
 	logs := make([]float64, len(c.engines))
 	done := 0
 	for _, q := range texts {
-		times, err := c.compare(ctx, dbs, q.sql, s.ask, profile)
+		times, err := c.compare(ctx, dbs, q.sql, s.ask)
 		if err != nil {
 			fmt.Printf("Q%-4s %v\n", q.name, err)
 			continue
@@ -232,7 +238,7 @@ func (t timing) bound(sign string) string {
 // compare runs a query on every engine, turn by turn, and gives the medians.
 // An engine that takes over ten seconds runs once, and a peer that takes longer
 // than the limit is ended.
-func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, ask func(context.Context, *sql.DB, string) (*answer, error), profile *os.File) ([]timing, error) {
+func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, ask func(context.Context, *sql.DB, string) (*answer, error)) ([]timing, error) {
 	ended := make([]bool, len(dbs))
 	times := make([][]time.Duration, len(dbs))
 	var first [][]string
@@ -241,20 +247,12 @@ func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, ask fu
 			if run > 0 && (ended[i] || times[i][0] > 10*time.Second) {
 				continue
 			}
-			if profile != nil && i == 0 && run > 0 {
-				if err := pprof.StartCPUProfile(profile); err != nil {
-					return nil, err
-				}
-			}
 			limited, stop := ctx, func() {}
 			if i > 0 && c.limit > 0 {
 				limited, stop = context.WithTimeout(ctx, c.limit)
 			}
 			got, err := ask(limited, db, c.engines[i].dialect(text))
 			stop()
-			if profile != nil && i == 0 && run > 0 {
-				pprof.StopCPUProfile()
-			}
 			if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
 				times[i], ended[i] = []time.Duration{c.limit}, true
 				continue
@@ -284,6 +282,25 @@ func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, ask fu
 		medians[i] = timing{ts[len(ts)/2], ended[i]}
 	}
 	return medians, nil
+}
+
+// startProfile writes what the processor does until stop is called, where that
+// is asked for.
+func (c *config) startProfile() (stop func(), err error) {
+	if c.profile == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(c.profile)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		f.Close()
+	}, nil
 }
 
 // lastLimit is a query's LIMIT.
