@@ -3,6 +3,7 @@ package gpusql
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gpusql/gpusql/catalog"
@@ -30,7 +31,7 @@ func (c *Conn) run(ctx context.Context, s parser.Parsed, text string, args []Val
 	if isPlanned(s.Statement) {
 		p := &prepared{parsed: s, text: text}
 		rows, err := c.runPrepared(ctx, p, args)
-		if err == nil && s.End-s.Start == parser.Pos(len(text)) {
+		if err == nil && blank(text[:s.Start]) && blank(text[s.End:]) {
 			c.plans.put(text, p)
 		}
 		return rows, err
@@ -41,6 +42,9 @@ func (c *Conn) run(ctx context.Context, s parser.Parsed, text string, args []Val
 	}
 	return rows, wrapError(err, text)
 }
+
+// blank reports that nothing stands in a part of a text beside a statement.
+func blank(part string) bool { return strings.Trim(part, " \t\r\n;") == "" }
 
 // runPrepared runs a statement that is planned, with its plan if that is still good.
 func (c *Conn) runPrepared(ctx context.Context, p *prepared, args []Value) (*Rows, error) {

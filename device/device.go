@@ -68,6 +68,7 @@ type Traits struct {
 	BatchRows int  // rows that a batch should have
 	Streams   int  // workers that pay
 	HostBytes bool // Ptr is addressable by the host: View works
+	Shared    int  // bytes of memory that the threads of a block may share
 }
 
 // Stream is one worker of a device: what is submitted runs in order.

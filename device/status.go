@@ -33,6 +33,7 @@ const (
 	StatusFull  // a structure has no room: Detail is what, its size, what was needed
 	StatusInput // an argument or program that the kernel does not know
 	StatusBug   // an assertion of the kernel failed
+	StatusRange // a result is out of range: Detail is the type's kind, digits and scale
 )
 
 func (c StatusCode) String() string {
@@ -47,6 +48,8 @@ func (c StatusCode) String() string {
 		return "an unknown argument"
 	case StatusBug:
 		return "an assertion failed"
+	case StatusRange:
+		return "a result is out of range"
 	}
 	return fmt.Sprintf("failure %d", uint32(c))
 }

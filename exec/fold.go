@@ -40,11 +40,8 @@ func (o *aggregate) foldScan(ctx context.Context) (done bool, err error) {
 	}
 	defer f.close()
 	rows, err := f.run(ctx)
-	if err == nil {
-		var failed bool
-		if failed, err = f.fold.Failed(o.w.stream); failed && err == nil {
-			err = kernels.ErrNotFolded
-		}
+	if err == nil && f.fold.Failed() {
+		err = kernels.ErrNotFolded
 	}
 	if err != nil {
 		f.table.release()

@@ -115,6 +115,9 @@ func coded(err error) error {
 	if err == nil || errors.As(err, &e) {
 		return err
 	}
+	if sum := kernels.OutOfRange(err); sum != nil {
+		return sum
+	}
 	var short *device.NoMemoryError
 	var failed *device.StatusError
 	var file *spill.Error

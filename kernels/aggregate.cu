@@ -65,7 +65,9 @@ KERNEL(agg_final, aggFinalLaunch, BLOCK, 4 * BLOCK) {
         lo = s.lo;
         hi = s.hi;
         const i128 v = i128(u128(hi) << 64 | lo), most = i128(u128(0x4B3B4CA85A86C47A) << 64 | 0x098A224000000000);
-        if ((a.Width < 16 && hi != u64(i64(lo) >> 63)) || !within(v, most)) atomic_or(at<u32>(a.Bad), 1);
+        if ((a.Width < 16 && hi != u64(i64(lo) >> 63)) || !within(v, most)) {
+          fail(a.Status, StatusRange, __LINE__, a.Type[0], a.Type[1], a.Type[2]);
+        }
         break;
       }
       case AggSumFloat: {

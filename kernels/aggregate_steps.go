@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"errors"
 	"math"
 
 	"github.com/gpusql/gpusql/device"
@@ -26,7 +27,7 @@ type aggLaunch struct {
 type aggFinalLaunch struct {
 	State   device.Ptr
 	Dst     Vec
-	Bad     device.Ptr
+	Status  device.Ptr // of a sum that is out of range
 	Divisor float64
 	Kind    uint32
 	Form    uint32 // of the argument
@@ -34,8 +35,10 @@ type aggFinalLaunch struct {
 	Float   uint32 // of a sum: it becomes a double
 	Average uint32
 	Total   uint32
-	Real    uint32 // the result is a REAL
-	Op      uint32 // of moments and pairs
+	Real    uint32    // the result is a REAL
+	Op      uint32    // of moments and pairs
+	Type    [3]uint32 // of the result: kind, digits, scale
+	_       uint32
 }
 
 //gpu:layout
@@ -134,31 +137,26 @@ func (a *aggArgs) own(s device.Stream, n int) error {
 	return device.Launch(s, aggOwn, n, l)
 }
 
-// finalSteps makes results.
+// finalSteps makes results. Nobody waits for them to say whether a sum is out of
+// range: the stream's next wait has that error (see OutOfRange).
 func finalSteps(s device.Stream, a *finalArgs, n int) error {
-	bad, err := device.Scratch(s, 8)
-	if err != nil {
-		return err
-	}
-	defer bad.Release()
-	if err := Zero(s, bad.Ptr(), 8); err != nil {
-		return err
-	}
 	t := a.Final.Type
-	l := aggFinalLaunch{State: a.State, Dst: a.Dst, Bad: bad.Ptr(), Divisor: math.Pow10(a.Final.Scale), Kind: uint32(a.Agg.Kind),
+	l := aggFinalLaunch{State: a.State, Dst: a.Dst, Status: s.Status(), Divisor: math.Pow10(a.Final.Scale), Kind: uint32(a.Agg.Kind),
 		Form: uint32(a.Agg.Phys), Width: uint32(t.Phys().Width()), Float: uint32(b2u(t.Kind.IsFloat())),
-		Average: uint32(b2u(a.Final.Op == FinalAvg)), Total: uint32(b2u(a.Final.Op == FinalTotal)), Real: uint32(b2u(t.Phys() == sqltype.PhysF32)), Op: uint32(a.Final.Op)}
-	if err := device.Launch(s, aggFinalCode, n, l); err != nil {
-		return err
+		Average: uint32(b2u(a.Final.Op == FinalAvg)), Total: uint32(b2u(a.Final.Op == FinalTotal)), Real: uint32(b2u(t.Phys() == sqltype.PhysF32)),
+		Op: uint32(a.Final.Op), Type: [3]uint32{uint32(t.Kind), uint32(t.Precision), uint32(t.Scale)}}
+	return device.Launch(s, aggFinalCode, n, l)
+}
+
+// OutOfRange is the error of a sum that a kernel found to be out of range of its
+// type; nil: err is not of that kind.
+func OutOfRange(err error) error {
+	var failed *device.StatusError
+	if !errors.As(err, &failed) || failed.Status.Code != device.StatusRange {
+		return nil
 	}
-	var found [8]byte
-	if err := s.Download(found[:], bad.Ptr()); err != nil {
-		return err
-	}
-	if found[0] != 0 {
-		*a.Fail = sumOutOfRange(t)
-	}
-	return nil
+	d := failed.Status.Detail
+	return sumOutOfRange(sqltype.Type{Kind: sqltype.Kind(d[0]), Precision: uint8(d[1]), Scale: uint8(d[2])})
 }
 
 var aggFinalCode = &device.Kernel[aggFinalLaunch]{Name: "agg_final", Code: codeAggFinal}

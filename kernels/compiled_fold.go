@@ -11,65 +11,117 @@ import (
 type foldLaunch struct {
 	compiledLaunch
 	Visible uint64 // a bitmap of the rows to take, or 0
-	States  [foldStates]uint64
+	States  uint64 // of all groups, one aggregate after the other
 }
 
 const (
-	foldStates = 24
-	foldGroups = 16 // most groups: each has its words in every thread
-	foldWords  = 80 // most words of a thread
+	foldStates = 48
+	foldGroups = 64
+	foldOwn    = 160 // most bytes of a thread's sums that are in registers
 	foldEntry  = "fold"
 	foldWarps  = compiledBlock / 32
-	foldSMs    = 160 // multiprocessors that get blocks
 )
 
-// foldText writes a Fold: each thread goes through rows and adds to words of its
-// own, a set for each group; at the end a warp's words are one, which its first
-// lane adds to the warp's states.
+// foldText writes a Fold: each thread goes through rows and adds to sums of its
+// own; at the end each warp takes some states of some groups, adds up what the
+// block's threads have of them, and adds that to the states.
+//
+//	one group    a thread's sums are registers, until the end
+//	several      sums of all groups lie in shared memory, a column a thread:
+//
+//	             │ group 0: lo 8 x 256 │ hi 4 x 256 │ rows 4 x 256 │ group 1: ...
+//
+// A sum of many rows is 64 bits and a word above them, 32 bits where a value has
+// no more than 64: a thread sees fewer than 2^31 rows.
 type foldText struct {
 	compiled
 	f      *Fold
-	sizes  []int // by key: how many values it has, with NULL
+	fields [][]foldField // by state
+	sizes  []int         // by key: how many values it has, with NULL
 	groups int
-	sums   [][][]string // by state and group
-	alike  []bool       // by state: it has a value in every row, and its number of values is the last state's
+	stride int        // bytes of shared memory that a group has
+	own    [][]string // by state and field: registers; nil: they are in shared memory
+	at     [2]string  // the thread's words of 4 bytes, and of 8, of group 0
 }
 
-// stateWords says how a state's words are added up.
-func (a Agg) stateWords() int {
-	switch a.Kind {
-	case AggCount:
-		return 1
-	case AggSum:
-		return 3
-	default:
-		return 2
-	}
+// foldField is one word of a thread's sum.
+type foldField struct {
+	width int // bytes, 4 or 8
+	place int // in the state
+	at    int // bytes of a thread's sums before it
 }
 
-// perSM is how many blocks a multiprocessor has room for, by the words of a thread.
-func foldPerSM(words int) int {
-	switch {
-	case words <= 16:
-		return 3
-	case words <= 40:
-		return 2
+// layout gives each state the words of its sum in a thread. Where counted says
+// so, the number of values of a sum is that of the group's rows, which are
+// counted by the last state.
+func (f *Fold) layout(plain bool) (fields [][]foldField, bytes int) {
+	for _, st := range f.states {
+		var all []foldField
+		add := func(width, place int) {
+			all = append(all, foldField{width, place, bytes})
+			bytes += width
+		}
+		switch st.Agg.Kind {
+		case AggCount:
+			add(4, 0)
+		case AggSum:
+			add(8, 0)
+			if st.Agg.Phys == sqltype.PhysI128 {
+				add(8, 8)
+			} else {
+				add(4, 8)
+			}
+			if !plain || !f.counted(st) {
+				add(4, 16)
+			}
+		case AggSumFloat:
+			add(8, 0)
+			if !plain || !f.counted(st) {
+				add(4, 8)
+			}
+		default: // AggMin and AggMax: the rank, and whether there is one
+			add(8, 0)
+			add(4, 16)
+		}
+		fields = append(fields, all)
 	}
-	return 1
+	return fields, bytes
+}
+
+// inRegisters reports sums that a thread keeps to itself until the end.
+func (f *Fold) inRegisters(bytes int) bool { return len(f.keys) == 0 && bytes <= foldOwn }
+
+// foldPerSM is how many blocks a multiprocessor has room for.
+func foldPerSM(bytes, shared int, own bool) int {
+	if own {
+		return max(1, 3-bytes/80)
+	}
+	return max(1, min(3, 220<<10/(shared+1024)))
 }
 
 func (f *Fold) text(shape inputShape, sizes []int) (string, bool) {
 	t := &foldText{f: f, sizes: sizes, groups: groupsOf(sizes)}
+	var bytes int
+	t.fields, bytes = f.layout(shape.plain)
+	t.stride = bytes * compiledBlock
 	t.compiled = compiled{p: f.prog, inputShape: shape, words: map[[2]int]string{}}
-	tid := t.op("cvt.u64.u32", t.op32("mov.u32", "%tid.x"))
+	t.shared = true
+	thread := t.op32("mov.u32", "%tid.x")
+	tid := t.op("cvt.u64.u32", thread)
 	block := t.op("cvt.u64.u32", t.op32("mov.u32", "%ctaid.x"))
 	t.base = t.op("mad.lo.u64", block, compiledRows*compiledBlock, tid)
 	step := t.op("mul.lo.u64", t.op("cvt.u64.u32", t.op32("mov.u32", "%nctaid.x")), compiledRows*compiledBlock)
 	t.items = t.op("ld.param.b64", "[n]")
 	t.bad = [2]string{t.op("mov.b64", 0), t.op("mov.b64", 0)}
-	t.begins()
+	acc := t.op32("mov.u32", "acc")
+	t.at = [2]string{t.op32("mad.lo.u32", thread, 4, acc), t.op32("mad.lo.u32", thread, 8, acc)}
+	if f.inRegisters(bytes) {
+		t.begin0()
+	} else {
+		t.clear(thread)
+	}
 	fmt.Fprintf(&t.compiled.text, "more:\n")
-	// A block goes on together, since its lanes meet.
+	// A block goes on together, since its threads meet at the end.
 	t.do("@%s bra done", t.test("setp.ge.u64", t.op("sub.u64", t.base, tid), t.items))
 	t.begin(compiledRows)
 	t.load()
@@ -84,26 +136,37 @@ func (f *Fold) text(shape inputShape, sizes []int) (string, bool) {
 	t.do("add.u64 %s, %s, %s", t.base, t.base, step)
 	t.do("bra more")
 	fmt.Fprintf(&t.compiled.text, "done:\n")
-	t.ends(tid, block)
+	t.ends(thread, acc)
 	if f.prog.fails {
 		t.report()
 	}
-	words := f.words(t.groups, shape.plain)
-	return t.kernel(foldEntry, int(unsafe.Sizeof(foldLaunch{})), compiledBlock, foldPerSM(words)), true
+	return t.kernel(foldEntry, int(unsafe.Sizeof(foldLaunch{})), compiledBlock, foldPerSM(bytes, t.stride*t.groups, t.own != nil)), true
 }
 
-// begins makes the words.
-func (t *foldText) begins() {
-	for _, st := range t.f.states {
-		groups := make([][]string, t.groups)
-		alike := t.plain && t.f.counted(st)
-		for g := range groups {
-			for range st.Agg.stateWords() - b2i(alike) {
-				groups[g] = append(groups[g], t.op("mov.b64", 0))
+// begin0 makes the registers of one group.
+func (t *foldText) begin0() {
+	for _, fields := range t.fields {
+		var regs []string
+		for _, f := range fields {
+			if f.width == 8 {
+				regs = append(regs, t.op("mov.b64", 0))
+			} else {
+				regs = append(regs, t.op32("mov.b32", 0))
 			}
 		}
-		t.sums, t.alike = append(t.sums, groups), append(t.alike, alike)
+		t.own = append(t.own, regs)
 	}
+}
+
+// clear makes the block's shared memory zeros.
+func (t *foldText) clear(thread string) {
+	i := t.op32("shl.b32", thread, 3)
+	fmt.Fprintf(&t.compiled.text, "clear:\n")
+	in := t.test("setp.lt.u32", i, t.stride*t.groups)
+	t.when(in, "st.shared.u64 [%s], 0", t.op32("add.u32", i, t.op32("mov.u32", "acc")))
+	t.do("add.u32 %s, %s, %d", i, i, 8*compiledBlock)
+	t.when(in, "bra clear")
+	t.do("bar.sync 0")
 }
 
 // visible says which rows of the thread the snapshot sees.
@@ -132,31 +195,54 @@ func (t *foldText) take(visible pred) {
 		x := t.value(t.f.cond)
 		pass = t.and(pass, t.and(t.truth(x), t.known(x)))
 	}
-	of := make([]pred, t.groups)
+	at := t.at
 	if id := t.group(); id != "" {
-		for g := range of {
-			of[g] = t.test("setp.eq.u64", id, g)
+		group := t.op32("cvt.u32.u64", id)
+		for i := range at {
+			at[i] = t.op32("mad.lo.u32", group, t.stride, at[i])
 		}
-	} else {
-		of[0] = always
-	}
-	all := make([]pred, t.groups)
-	for g := range all {
-		all[g] = t.and(pass, of[g])
 	}
 	for s, st := range t.f.states {
-		only := always
+		only := pass
 		if st.Filter >= 0 {
 			x := t.value(st.Filter)
-			only = t.and(t.truth(x), t.known(x))
+			only = t.and(only, t.and(t.truth(x), t.known(x)))
 		}
 		if st.Arg >= 0 {
 			only = t.and(only, t.known(t.value(st.Arg)))
 		}
-		add := t.adding(st)
-		for g := range t.groups {
-			add(t.sums[s][g], t.and(all[g], only))
+		if t.own != nil {
+			t.add(st, t.own[s], only)
+			continue
 		}
+		regs := make([]string, len(t.fields[s]))
+		for i, f := range t.fields[s] {
+			regs[i] = t.get(only, f, at)
+		}
+		t.add(st, regs, only)
+		for i, f := range t.fields[s] {
+			t.put(only, f, at, regs[i])
+		}
+	}
+}
+
+// get reads a word of shared memory, and put writes it.
+func (t *foldText) get(p pred, f foldField, at [2]string) string {
+	if f.width == 8 {
+		r := t.wide()
+		t.when(p, "ld.shared.u64 %s, [%s+%d]", r, at[1], f.at*compiledBlock)
+		return r
+	}
+	r := t.half()
+	t.when(p, "ld.shared.u32 %s, [%s+%d]", r, at[0], f.at*compiledBlock)
+	return r
+}
+
+func (t *foldText) put(p pred, f foldField, at [2]string, r string) {
+	if f.width == 8 {
+		t.when(p, "st.shared.u64 [%s+%d], %s", at[1], f.at*compiledBlock, r)
+	} else {
+		t.when(p, "st.shared.u32 [%s+%d], %s", at[0], f.at*compiledBlock, r)
 	}
 }
 
@@ -177,48 +263,44 @@ func (t *foldText) group() string {
 	return id
 }
 
-// adding prepares the value of a state, and gives what adds it to words.
-func (t *foldText) adding(st FoldState) func(words []string, p pred) {
+// add adds the row's value of a state to a sum, where p is true.
+func (t *foldText) add(st FoldState, w []string, p pred) {
 	if st.Agg.Kind == AggCount {
-		return func(w []string, p pred) { t.when(p, "add.u64 %s, %s, 1", w[0], w[0]) }
+		t.when(p, "add.u32 %s, %s, 1", w[0], w[0])
+		return
 	}
 	x := t.value(st.Arg)
 	form := st.Agg.Phys
 	switch st.Agg.Kind {
 	case AggSum:
-		v, high := t.one(x), "0"
+		v := t.one(x)
+		t.when(p, "add.cc.u64 %s, %s, %s", w[0], w[0], v)
 		switch {
 		case form == sqltype.PhysI128:
-			high = t.word(x, 1)
-		case !isUnsigned(form):
-			high = t.op("shr.s64", v, 63)
+			t.when(p, "addc.u64 %s, %s, %s", w[1], w[1], t.word(x, 1))
+		case isUnsigned(form):
+			t.when(p, "addc.u32 %s, %s, 0", w[1], w[1])
+		default:
+			t.when(p, "addc.u32 %s, %s, %s", w[1], w[1], t.op32("cvt.u32.u64", t.op("shr.s64", v, 63)))
 		}
-		return func(w []string, p pred) {
-			t.when(p, "add.cc.u64 %s, %s, %s", w[0], w[0], v)
-			t.when(p, "addc.u64 %s, %s, %s", w[1], w[1], high)
-			t.count(w[2:], p)
-		}
+		t.count(w[2:], p)
 	case AggSumFloat:
-		v := t.double(t.one(x), form)
-		return func(w []string, p pred) {
-			t.when(p, "add.rn.f64 %s, %s, %s", w[0], w[0], v)
-			t.count(w[1:], p)
+		t.when(p, "add.rn.f64 %s, %s, %s", w[0], w[0], t.double(t.one(x), form))
+		t.count(w[1:], p)
+	default:
+		v := t.rank(t.one(x), form)
+		if st.Agg.Kind == AggMin {
+			v = t.op("not.b64", v)
 		}
-	}
-	v := t.rank(t.one(x), form)
-	if st.Agg.Kind == AggMin {
-		v = t.op("not.b64", v)
-	}
-	return func(w []string, p pred) {
 		t.when(p, "max.u64 %s, %s, %s", w[0], w[0], v)
-		t.when(p, "mov.b64 %s, 1", w[1])
+		t.when(p, "mov.b32 %s, 1", w[1])
 	}
 }
 
 // count counts a value, where a state does so itself.
 func (t *foldText) count(w []string, p pred) {
 	if len(w) > 0 {
-		t.when(p, "add.u64 %s, %s, 1", w[0], w[0])
+		t.when(p, "add.u32 %s, %s, 1", w[0], w[0])
 	}
 }
 
@@ -244,83 +326,4 @@ func (t *foldText) rank(v string, form sqltype.Phys) string {
 		return v
 	}
 	return t.op("xor.b64", v, top)
-}
-
-// ends folds each warp's words, and adds them to the warp's states.
-func (t *foldText) ends(tid, block string) {
-	by := t.op32("mov.u32", 16)
-	fmt.Fprintf(&t.compiled.text, "halve:\n")
-	for s, st := range t.f.states {
-		for _, w := range t.sums[s] {
-			other := make([]string, len(w))
-			for i := range w {
-				low := t.op32("cvt.u32.u64", w[i])
-				high := t.op32("cvt.u32.u64", t.op("shr.u64", w[i], 32))
-				low = t.op32("shfl.sync.bfly.b32", low, by, 31, "0xffffffff")
-				high = t.op32("shfl.sync.bfly.b32", high, by, 31, "0xffffffff")
-				other[i] = t.op("or.b64", t.op("shl.b64", t.op("cvt.u64.u32", high), 32), t.op("cvt.u64.u32", low))
-			}
-			t.join(st.Agg.Kind, w, w, other)
-		}
-	}
-	t.do("shr.u32 %s, %s, 1", by, by)
-	t.do("@%s bra halve", t.test("setp.ne.u32", by, 0))
-	last := t.sums[len(t.sums)-1]
-	for s, alike := range t.alike {
-		for g := range t.sums[s] {
-			if alike {
-				t.sums[s][g] = append(t.sums[s][g], last[g][0])
-			}
-		}
-	}
-	first := t.test("setp.eq.u32", t.op32("mov.u32", "%laneid"), 0)
-	warp := t.op("mad.lo.u64", block, foldWarps, t.op("shr.u64", tid, 5))
-	for s, st := range t.f.states {
-		base := t.param(unsafe.Offsetof(foldLaunch{}.States) + uintptr(8*s))
-		base = t.op("mad.lo.u64", warp, t.groups*st.Agg.Bytes(), base)
-		for g, w := range t.sums[s] {
-			at := g * st.Agg.Bytes()
-			places := st.Agg.stateOffsets()
-			was, sum := make([]string, len(w)), make([]string, len(w))
-			for i := range w {
-				was[i], sum[i] = t.wide(), t.wide()
-				t.do("mov.b64 %s, 0", was[i])
-				t.when(first, "ld.global.u64 %s, [%s+%d]", was[i], base, at+places[i])
-			}
-			t.join(st.Agg.Kind, sum, w, was)
-			for i := range w {
-				t.when(first, "st.global.u64 [%s+%d], %s", base, at+places[i], sum[i])
-			}
-		}
-	}
-}
-
-// stateOffsets is where a state has its words.
-func (a Agg) stateOffsets() []int {
-	if a.Kind == AggMin || a.Kind == AggMax { // the second word is not used
-		return []int{0, 16}
-	}
-	return []int{0, 8, 16}[:a.stateWords()]
-}
-
-// join adds the states a and b up.
-func (t *foldText) join(kind AggKind, to, a, b []string) {
-	switch kind {
-	case AggCount:
-		t.do("add.u64 %s, %s, %s", to[0], a[0], b[0])
-	case AggSum:
-		t.do("add.cc.u64 %s, %s, %s", to[0], a[0], b[0])
-		t.do("addc.u64 %s, %s, %s", to[1], a[1], b[1])
-		if len(to) > 2 {
-			t.do("add.u64 %s, %s, %s", to[2], a[2], b[2])
-		}
-	case AggSumFloat:
-		t.do("add.rn.f64 %s, %s, %s", to[0], a[0], b[0])
-		if len(to) > 1 {
-			t.do("add.u64 %s, %s, %s", to[1], a[1], b[1])
-		}
-	default:
-		t.do("max.u64 %s, %s, %s", to[0], a[0], b[0])
-		t.do("or.b64 %s, %s, %s", to[1], a[1], b[1])
-	}
 }

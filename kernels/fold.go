@@ -12,9 +12,9 @@ import (
 // Fold runs a program over batches and adds its results to the states of a few
 // groups, in one launch a batch: nothing of a row is written, and nobody waits.
 //
-//	columns ──▶ program ──▶ condition, arguments ──▶ words of each thread, by group
-//	                                                        │ Run: a warp's become one
-//	                 states of the caller ◀── of groups ◀── states of warps
+//	columns ──▶ program ──▶ condition, arguments ──▶ sums of each thread, by group
+//	                                                        │ Run: a block's become one
+//	                 states of the caller ◀────────── states of groups
 //	                                          Flush
 //
 // Groups go by the places of their keys in dictionaries. Whoever finds a Fold
@@ -30,18 +30,22 @@ type Fold struct {
 	keys   []int // inputs
 	states []FoldState
 
-	static  *device.Buffer // lists; where bad rows go
-	bad     device.Ptr
+	begun   bool
+	static  *device.Buffer // lists and texts; nil: there are none
 	kernel  *device.Kernel[foldLaunch]
 	args    foldLaunch
 	shape   inputShape
 	dicts   []Vec // of the keys
 	sizes   []int // how many values each has, with NULL
-	warps   int   // at most, of a launch
-	pending bool  // the warps' states have rows
+	pending bool  // the groups' states have rows
+	failed  bool
 
-	warp, group, ids, present Array
+	group   Array // where bad rows go, and the states of groups: one download has both
+	present Array
 }
+
+// foldBad is the bytes before the states of groups.
+const foldBad = 16
 
 // FoldState is an aggregate over a result of the program, for rows where another
 // is true; -1: none.
@@ -80,15 +84,6 @@ func NewFold(p *Program, cond int, keys []int, states []FoldState, m device.Allo
 		return nil, ErrNotFolded
 	}
 	return f, err
-}
-
-// words is how many a thread has for so many groups.
-func (f *Fold) words(groups int, plain bool) int {
-	n := 0
-	for _, st := range f.states {
-		n += st.Agg.stateWords() - b2i(plain && f.counted(st))
-	}
-	return n * groups
 }
 
 // counted reports a sum that has a value in every row of its group when no input
@@ -156,31 +151,33 @@ func (f *Fold) shapeOf(cols []Vec) inputShape {
 
 // begin takes to the device what all batches share.
 func (f *Fold) begin(s device.Stream) error {
-	if f.static != nil {
+	if f.begun {
 		return nil
 	}
+	f.begun = true
+	copy(f.args.Consts[:], f.prog.consts)
+	at := 8 * len(f.prog.lists)
 	text := 0
 	for _, t := range f.prog.texts {
 		text += len(t.text)
 	}
-	lists := 16
-	at := lists + 8*len(f.prog.lists)
+	if at+text == 0 {
+		return nil
+	}
 	var err error
 	if f.static, err = f.mem.Alloc(at + text + 8); err != nil {
 		return err
 	}
 	image := make([]byte, at+text)
-	f.bad = f.static.Ptr()
-	next := at
+	base, next := uint64(f.static.Ptr()), at
 	for _, t := range f.prog.texts {
-		*t.word = uint64(f.bad) + uint64(next)
+		*t.word = base + uint64(next)
 		next += copy(image[next:], t.text)
 	}
-	copy(image[lists:], rawOf(f.prog.lists))
-	f.args.Bad = [2]uint64{uint64(f.bad), uint64(f.bad) + 8}
-	f.args.Lists = uint64(f.bad) + uint64(lists)
-	copy(f.args.Consts[:], f.prog.consts)
-	return s.Upload(f.bad, image)
+	copy(image, rawOf(f.prog.lists))
+	copy(f.args.Consts[:], f.prog.consts) // which say where texts are
+	f.args.Lists = base
+	return s.Upload(f.static.Ptr(), image)
 }
 
 // prepare finds the code for batches like this one, and makes the states of its groups.
@@ -206,7 +203,9 @@ func (f *Fold) prepare(s device.Stream, cols []Vec, n int) error {
 		f.dicts, f.sizes = append(f.dicts, v), append(f.sizes, size)
 	}
 	groups := groupsOf(f.sizes)
-	if groups == 0 || groups > foldGroups || f.words(groups, f.shape.plain) > foldWords {
+	_, bytes := f.layout(f.shape.plain)
+	shared := bytes * groups * compiledBlock
+	if groups == 0 || groups > foldGroups || shared > s.Device().Traits().Shared {
 		return ErrNotFolded
 	}
 	c := maker.Made(f.codeKey(), n, nil, func() *device.Code {
@@ -214,15 +213,13 @@ func (f *Fold) prepare(s device.Stream, cols []Vec, n int) error {
 		if !ok {
 			return nil
 		}
-		perSM := foldPerSM(f.words(groups, f.shape.plain))
 		return &device.Code{Module: &device.Module{Name: foldEntry, PTX: text}, Entry: foldEntry, Block: compiledBlock,
-			Items: compiledRows * compiledBlock, PerSM: perSM, MaxGrid: perSM * foldSMs}
+			Items: compiledRows * compiledBlock, Shared: shared, PerSM: foldPerSM(bytes, shared, f.inRegisters(bytes))}
 	})
 	if c == nil {
 		return ErrNotFolded
 	}
 	f.kernel = &device.Kernel[foldLaunch]{Name: foldEntry, Code: c}
-	f.warps = c.MaxGrid * foldWarps
 	return f.clear(s, groups)
 }
 
@@ -242,47 +239,28 @@ func (f *Fold) codeKey() string {
 	return string(f.prog.key(b, f.shape, nil))
 }
 
-// clear makes the states of warps, which have no rows, and of groups.
+// clear makes the states of groups, which have no rows.
 func (f *Fold) clear(s device.Stream, groups int) error {
-	need := 0
-	for _, st := range f.states {
-		need += st.Agg.Bytes() * groups
-	}
-	if err := f.warp.Extend(f.mem, s, 0, need*f.warps); err != nil {
+	image := make([]byte, foldBad+f.stateBytes(groups))
+	if err := f.group.Extend(f.mem, s, 0, len(image)); err != nil {
 		return err
 	}
-	if err := f.group.Extend(f.mem, s, 0, need); err != nil {
-		return err
-	}
-	at := f.warp.Ptr()
-	for i, st := range f.states {
-		f.args.States[i] = uint64(at)
-		at += device.Ptr(st.Agg.Bytes() * groups * f.warps)
-	}
-	if groups > 1 {
-		ids := make([]uint32, groups*f.warps)
-		for i := range ids {
-			ids[i] = uint32(i % groups)
-		}
-		if err := f.ids.Extend(f.mem, s, 0, 4*len(ids)); err != nil {
-			return err
-		}
-		if err := s.Upload(f.ids.Ptr(), rawOf(ids)); err != nil {
-			return err
-		}
-	}
-	return Zero(s, f.warp.Ptr(), need*f.warps)
+	p := uint64(f.group.Ptr())
+	f.args.Bad, f.args.States = [2]uint64{p, p + 8}, p+foldBad
+	return s.Upload(f.group.Ptr(), image)
 }
 
-// Failed reports that a row had no value, or needs another program.
-func (f *Fold) Failed(s device.Stream) (bool, error) {
-	if f.static == nil || !f.prog.fails {
-		return false, nil
+func (f *Fold) stateBytes(groups int) int {
+	n := 0
+	for _, st := range f.states {
+		n += st.Agg.Bytes() * groups
 	}
-	var bad [2]uint64
-	err := s.Download(rawOf(bad[:]), f.bad)
-	return bad != [2]uint64{}, err
+	return n
 }
+
+// Failed reports that a row of those that were flushed had no value, or needs
+// another program.
+func (f *Fold) Failed() bool { return f.failed }
 
 // Flush gives what was added since the last one: the keys of n groups, and for
 // each state an array of which rows says the places of the groups (0: as they
@@ -292,29 +270,19 @@ func (f *Fold) Flush(s device.Stream, give func(keys []Vec, n int, states []devi
 		return 0, nil
 	}
 	groups := groupsOf(f.sizes)
-	ids := f.ids.Ptr()
-	if groups == 1 {
-		ids = 0
+	image := make([]uint64, (foldBad+f.stateBytes(groups))/8)
+	if err := s.Download(rawOf(image), f.group.Ptr()); err != nil {
+		return 0, err
 	}
-	need := 0
+	f.failed = f.failed || image[0]|image[1] != 0
+	at := foldBad
 	states := make([]device.Ptr, len(f.states))
 	for i, st := range f.states {
-		states[i] = f.group.Ptr() + device.Ptr(need)
-		need += st.Agg.Bytes() * groups
+		states[i] = f.group.Ptr() + device.Ptr(at)
+		at += st.Agg.Bytes() * groups
 	}
-	if err := Zero(s, f.group.Ptr(), need); err != nil {
-		return 0, err
-	}
-	for i, st := range f.states {
-		if err := st.Agg.MergeFew(s, states[i], device.Ptr(f.args.States[i]), 0, ids, groups, groups*f.warps, nil); err != nil {
-			return 0, err
-		}
-	}
-	last := len(f.states) - 1
-	counts := make([]uint64, groups)
-	if err := s.Download(rawOf(counts), states[last]); err != nil {
-		return 0, err
-	}
+	last := len(f.states) - 1 // it counts rows
+	counts := image[len(image)-groups:]
 	var some []uint32
 	rows := 0
 	for g, n := range counts {
@@ -327,6 +295,9 @@ func (f *Fold) Flush(s device.Stream, give func(keys []Vec, n int, states []devi
 	f.kernel = nil // the next batch may have other groups
 	if len(some) == 0 {
 		return rows, nil
+	}
+	if len(f.keys) == 0 {
+		return rows, give(nil, 1, states[:last], 0)
 	}
 	keys, index, err := f.keysOf(s, some)
 	if err != nil {
@@ -374,7 +345,6 @@ func (f *Fold) keysOf(s device.Stream, groups []uint32) ([]Vec, device.Ptr, erro
 // Release gives the memory back.
 func (f *Fold) Release() {
 	f.static.Release()
-	for _, a := range []*Array{&f.warp, &f.group, &f.ids, &f.present} {
-		a.Release()
-	}
+	f.group.Release()
+	f.present.Release()
 }

@@ -19,6 +19,7 @@ constexpr u32 StatusCanary = 1u;
 constexpr u32 StatusFull = 2u;
 constexpr u32 StatusInput = 3u;
 constexpr u32 StatusBug = 4u;
+constexpr u32 StatusRange = 5u;
 
 typedef u8 Phys;
 constexpr u8 PhysBool = 0u;
@@ -117,7 +118,7 @@ static_assert(__builtin_offsetof(aggLaunch, Like) == 104, "offset");
 struct aggFinalLaunch {
   Ptr State;
   Vec Dst;
-  Ptr Bad;
+  Ptr Status;
   f64 Divisor;
   u32 Kind;
   u32 Form;
@@ -127,11 +128,13 @@ struct aggFinalLaunch {
   u32 Total;
   u32 Real;
   u32 Op;
+  u32 Type[3];
+  u32 _1;
 };
-static_assert(sizeof(aggFinalLaunch) == 88, "size");
+static_assert(sizeof(aggFinalLaunch) == 104, "size");
 static_assert(__builtin_offsetof(aggFinalLaunch, State) == 0, "offset");
 static_assert(__builtin_offsetof(aggFinalLaunch, Dst) == 8, "offset");
-static_assert(__builtin_offsetof(aggFinalLaunch, Bad) == 40, "offset");
+static_assert(__builtin_offsetof(aggFinalLaunch, Status) == 40, "offset");
 static_assert(__builtin_offsetof(aggFinalLaunch, Divisor) == 48, "offset");
 static_assert(__builtin_offsetof(aggFinalLaunch, Kind) == 56, "offset");
 static_assert(__builtin_offsetof(aggFinalLaunch, Form) == 60, "offset");
@@ -141,6 +144,7 @@ static_assert(__builtin_offsetof(aggFinalLaunch, Average) == 72, "offset");
 static_assert(__builtin_offsetof(aggFinalLaunch, Total) == 76, "offset");
 static_assert(__builtin_offsetof(aggFinalLaunch, Real) == 80, "offset");
 static_assert(__builtin_offsetof(aggFinalLaunch, Op) == 84, "offset");
+static_assert(__builtin_offsetof(aggFinalLaunch, Type) == 88, "offset");
 
 struct aggOwnLaunch {
   Ptr IDs;

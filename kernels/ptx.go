@@ -14,6 +14,7 @@ type ptx struct {
 	text    strings.Builder
 	d, r, p int
 	labels  int
+	shared  bool // it uses acc, the memory that the threads of a block share
 }
 
 // pred is a predicate: a register, or one of the two that are known.
@@ -156,10 +157,14 @@ func (x *ptx) number(p pred) string {
 // kernel is the module: an entry whose argument has so many bytes. Its blocks
 // have as many threads, and perSM of them find room on a multiprocessor.
 func (x *ptx) kernel(name string, arg, threads, perSM int) string {
+	shared := ""
+	if x.shared {
+		shared = ".extern .shared .align 16 .b8 acc[];\n"
+	}
 	return fmt.Sprintf(`.version 7.8
 .target sm_80
 .address_size 64
-.visible .entry %s(
+%s.visible .entry %s(
 	.param .align 8 .b8 a[%d],
 	.param .u64 n
 )
@@ -171,5 +176,5 @@ func (x *ptx) kernel(name string, arg, threads, perSM int) string {
 	.reg .pred %%p<%d>;
 %s	ret;
 }
-`, name, arg, threads, perSM, x.d+1, x.r+1, x.p+1, x.text.String())
+`, shared, name, arg, threads, perSM, x.d+1, x.r+1, x.p+1, x.text.String())
 }

@@ -79,6 +79,7 @@ func open(o Options, fault func(fn) result) (*Device, error) {
 	d.sms = drv.attribute(d.ordinal, attrMultiprocessors)
 	d.shared = drv.attribute(d.ordinal, attrSharedOptin)
 	d.traits = traits(o, d.info.Memory)
+	d.traits.Shared = d.shared
 	d.pool = newPool("GPU memory of "+d.info.Name, o.MemoryLimit, &d.reused)
 	d.pool.apart = o.Apart
 	d.pool.grow, d.pool.shrink = d.growPool, d.shrinkPool

@@ -26,17 +26,17 @@ struct Operand {
 
 enum Op {
   OP_MOV, OP_CVT, OP_SETP, OP_SELP, OP_ADD, OP_ADDC, OP_SUB, OP_SUBC, OP_MUL, OP_MAD, OP_DIV, OP_REM, OP_NEG, OP_AND, OP_OR, OP_XOR,
-  OP_NOT, OP_SHL, OP_SHR, OP_MAX, OP_MIN, OP_LD, OP_ST, OP_RED, OP_VOTE, OP_SHFL, OP_BRA, OP_RET, OPS
+  OP_NOT, OP_SHL, OP_SHR, OP_MAX, OP_MIN, OP_LD, OP_ST, OP_ATOM, OP_RED, OP_BAR, OP_VOTE, OP_SHFL, OP_BRA, OP_RET, OPS
 };
 const char *const op_names[OPS] = {"mov", "cvt", "setp", "selp", "add", "addc", "sub", "subc", "mul", "mad", "div", "rem", "neg", "and", "or",
-                                   "xor", "not", "shl", "shr", "max", "min", "ld", "st", "red", "vote", "shfl", "bra", "ret"};
+                                   "xor", "not", "shl", "shr", "max", "min", "ld", "st", "atom", "red", "bar", "vote", "shfl", "bra", "ret"};
 enum Test { EQ, NE, LT, LE, GT, GE, NAN_, NUM, TESTS };
 const char *const test_names[TESTS] = {"eq", "ne", "lt", "le", "gt", "ge", "nan", "num"};
 
 struct Line {
   Op op = OPS;
   Test test = TESTS;          // of setp
-  bool carries = false, high = false, round = false;
+  bool carries = false, high = false, round = false, shared = false, most = false;
   Kind type = K_NONE, from = K_NONE;
   i32 guard = -1;             // predicate
   bool inverse = false;
@@ -122,6 +122,8 @@ struct Reader {
     } else if (w[0] == '%') {
       o.what = Operand::REG;
       o.reg = reg(w);
+    } else if (w == "acc") {
+      o.value = 0; // where shared memory begins
     } else if (!w.empty() && isdigit((unsigned char)w[0])) {
       o.value = i64(strtoull(w.c_str(), nullptr, 0));
       if (minus) o.value = -o.value;
@@ -165,6 +167,8 @@ struct Reader {
         l.carries |= mod == "cc";
         l.high |= mod == "hi";
         l.round |= mod == "rni";
+        l.shared |= mod == "shared";
+        l.most |= mod == "max";
       }
       dot = next;
     }
@@ -320,7 +324,7 @@ struct Thread {
       case OP_ADD:
         if (l.carries) carry = a + b < a;
         return extend(a + b, k);
-      case OP_ADDC: return a + b + carry;
+      case OP_ADDC: return extend(a + b + carry, k);
       case OP_SUB:
         if (l.carries) carry = a < b;
         return extend(a - b, k);
@@ -328,7 +332,7 @@ struct Thread {
       case OP_MUL:
         if (!l.high) return extend(a * b, k);
         return minus ? u64(i64(i128(i64(a)) * i64(b) >> 64)) : u64(u128(a) * b >> 64);
-      case OP_MAD: return a * b + c;
+      case OP_MAD: return extend(a * b + c, k);
       case OP_DIV: return divide(l, a, b, false);
       case OP_REM: return divide(l, a, b, true);
       case OP_NEG: return 0 - a;
@@ -346,6 +350,20 @@ struct Thread {
     }
   }
 
+  u64 address(const Line &l, const Operand &o) const {
+    return (l.shared ? u64(dynamic()) : 0) + r[o.reg] + u64(o.value);
+  }
+
+  // change is an atomic: it gives what was there.
+  u64 change(const Line &l, const Operand &where, u64 v) {
+    turn();
+    u64 *p = (u64 *)address(l, where);
+    check(u64(p), 8);
+    const u64 was = *p;
+    *p = l.most ? larger(was, v) : l.type == K_F64 ? of(as<f64>(was) + as<f64>(v)) : was + v;
+    return was;
+  }
+
   void load(const Line &l) {
     const Operand &from = l.args[l.vec];
     if (from.what == Operand::PARAM) {
@@ -355,7 +373,7 @@ struct Thread {
       return;
     }
     const u32 size = bytes_of(l.type);
-    const u64 at = r[from.reg] + u64(from.value);
+    const u64 at = address(l, from);
     check(at, size * l.vec);
     for (u32 i = 0; i < l.vec; i++) {
       u64 v = 0;
@@ -366,7 +384,7 @@ struct Thread {
 
   void store(const Line &l) {
     const u32 size = bytes_of(l.type);
-    const u64 at = r[l.args[0].reg] + u64(l.args[0].value);
+    const u64 at = address(l, l.args[0]);
     check(at, size * l.vec);
     for (u32 i = 0; i < l.vec; i++) {
       const u64 v = value(l.args[1 + i]);
@@ -400,13 +418,9 @@ struct Thread {
           break;
         case OP_LD: load(l); break;
         case OP_ST: store(l); break;
-        case OP_RED: {
-          turn();
-          u64 *p = (u64 *)(r[l.args[0].reg] + u64(l.args[0].value));
-          check(u64(p), 8);
-          *p = larger(*p, value(l.args[1]));
-          break;
-        }
+        case OP_RED: change(l, l.args[0], value(l.args[1])); break;
+        case OP_ATOM: r[l.args[0].reg] = change(l, l.args[1], value(l.args[2])); break;
+        case OP_BAR: meet_block(site{"ptx", int(at)}); break;
         case OP_VOTE: case OP_SHFL: meeting(l, at); break;
         default: r[l.args[0].reg] = compute(l);
       }
