@@ -611,6 +611,7 @@ static_assert(__builtin_offsetof(ProbeArgs, Add) == 16, "offset");
 static_assert(__builtin_offsetof(ProbeArgs, Status) == 24, "offset");
 static_assert(__builtin_offsetof(ProbeArgs, Code) == 32, "offset");
 constexpr u64 radixDigits = 256ull;
+constexpr u64 radixFew = 1024ull;
 
 struct radixArgs {
   Ptr Keys;

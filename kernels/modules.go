@@ -235,6 +235,12 @@ var (
 	codeRadixPass8  = &device.Code{Module: moduleRadix, Entry: "radix_pass_8", Block: 256, Items: 4096}   // radixArgs
 	codeRadixPass84 = &device.Code{Module: moduleRadix, Entry: "radix_pass_8_4", Block: 256, Items: 4096} // radixArgs
 	codeRadixPass88 = &device.Code{Module: moduleRadix, Entry: "radix_pass_8_8", Block: 256, Items: 4096} // radixArgs
+	codeRadixFew4   = &device.Code{Module: moduleRadix, Entry: "radix_few_4", Block: 256, Items: 1024}    // radixArgs
+	codeRadixFew44  = &device.Code{Module: moduleRadix, Entry: "radix_few_4_4", Block: 256, Items: 1024}  // radixArgs
+	codeRadixFew48  = &device.Code{Module: moduleRadix, Entry: "radix_few_4_8", Block: 256, Items: 1024}  // radixArgs
+	codeRadixFew8   = &device.Code{Module: moduleRadix, Entry: "radix_few_8", Block: 256, Items: 1024}    // radixArgs
+	codeRadixFew84  = &device.Code{Module: moduleRadix, Entry: "radix_few_8_4", Block: 256, Items: 1024}  // radixArgs
+	codeRadixFew88  = &device.Code{Module: moduleRadix, Entry: "radix_few_8_8", Block: 256, Items: 1024}  // radixArgs
 )
 
 //go:embed reduce.ptx

@@ -195,3 +195,44 @@ KERNEL(radix_pass_4_8, radixArgs, BLOCK, RADIX_WIDE * BLOCK) { radix_pass<u32, u
 KERNEL(radix_pass_8, radixArgs, BLOCK, RADIX_WIDE * BLOCK) { radix_pass<u64, None, RADIX_WIDE>(a, n); }
 KERNEL(radix_pass_8_4, radixArgs, BLOCK, RADIX_WIDE * BLOCK) { radix_pass<u64, u32, RADIX_WIDE>(a, n); }
 KERNEL(radix_pass_8_8, radixArgs, BLOCK, RADIX_WIDE * BLOCK) { radix_pass<u64, u64, RADIX_WIDE>(a, n); }
+
+// radix_few sorts by all digits at once. What it writes may be what it has read.
+template <typename K, typename V>
+INLINE void radix_few(const radixArgs &a, u64 n) {
+  constexpr u32 ITEMS = radixFew / BLOCK;
+  SHARED(K, all, radixFew);
+  const u32 digits = a.Last - a.First;
+  const K mask = (~K(0) >> 8 * (u32(sizeof(K)) - digits)) << 8 * a.First;
+  K key[ITEMS];
+  V value[ITEMS];
+  u32 rank[ITEMS];
+  UNROLL for (u32 k = 0; k < ITEMS; k++) {
+    const u32 i = k * BLOCK + thread();
+    rank[k] = 0;
+    key[k] = 0;
+    if (i >= n) continue;
+    key[k] = at<K>(a.Keys)[i];
+    if constexpr (sizeof(V) > 1) value[k] = at<V>(a.Values)[i];
+    all[i] = key[k] & mask;
+  }
+  sync_block();
+  for (u32 j = 0; j < n; j++) {
+    const K other = all[j];
+    UNROLL for (u32 k = 0; k < ITEMS; k++) {
+      const K own = key[k] & mask;
+      if (k * BLOCK < n) rank[k] += other < own || (other == own && j < k * BLOCK + thread());
+    }
+  }
+  UNROLL for (u32 k = 0; k < ITEMS; k++) {
+    if (k * BLOCK + thread() >= n) continue;
+    at<K>(a.OutKeys)[rank[k]] = key[k];
+    if constexpr (sizeof(V) > 1) at<V>(a.OutValues)[rank[k]] = value[k];
+  }
+}
+
+KERNEL(radix_few_4, radixArgs, BLOCK, 1024) { radix_few<u32, None>(a, n); }
+KERNEL(radix_few_4_4, radixArgs, BLOCK, 1024) { radix_few<u32, u32>(a, n); }
+KERNEL(radix_few_4_8, radixArgs, BLOCK, 1024) { radix_few<u32, u64>(a, n); }
+KERNEL(radix_few_8, radixArgs, BLOCK, 1024) { radix_few<u64, None>(a, n); }
+KERNEL(radix_few_8_4, radixArgs, BLOCK, 1024) { radix_few<u64, u32>(a, n); }
+KERNEL(radix_few_8_8, radixArgs, BLOCK, 1024) { radix_few<u64, u64>(a, n); }

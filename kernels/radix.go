@@ -12,6 +12,12 @@ import (
 //gpu:layout
 const radixDigits = 256
 
+// radixFew is how many keys one block sorts, in one launch: it counts for each
+// key those before it, which takes less time than launches of passes would.
+//
+//gpu:layout
+const radixFew = 1024
+
 //gpu:layout
 type radixArgs struct {
 	Keys, Values       device.Ptr
@@ -50,6 +56,10 @@ var (
 	radixPasses = map[radixShape]*device.Kernel[radixArgs]{
 		{4, 0}: radixCode(codeRadixPass4, 0), {4, 4}: radixCode(codeRadixPass44, 0), {4, 8}: radixCode(codeRadixPass48, 0),
 		{8, 0}: radixCode(codeRadixPass8, 0), {8, 4}: radixCode(codeRadixPass84, 0), {8, 8}: radixCode(codeRadixPass88, 0),
+	}
+	radixFews = map[radixShape]*device.Kernel[radixArgs]{
+		{4, 0}: radixCode(codeRadixFew4, 0), {4, 4}: radixCode(codeRadixFew44, 0), {4, 8}: radixCode(codeRadixFew48, 0),
+		{8, 0}: radixCode(codeRadixFew8, 0), {8, 4}: radixCode(codeRadixFew84, 0), {8, 8}: radixCode(codeRadixFew88, 0),
 	}
 	radixSorts = map[radixShape]*device.Kernel[radixArgs]{
 		{4, 0}: radixKernel[uint32, struct{}](), {4, 4}: radixKernel[uint32, uint32](), {4, 8}: radixKernel[uint32, uint64](),
@@ -118,6 +128,16 @@ func (a *radixArgs) turn() {
 
 // steps are the launches of a sort.
 func (shape radixShape) steps(s device.Stream, a *radixArgs, n int) error {
+	if a.First == a.Last {
+		return nil
+	}
+	if n <= radixFew {
+		few := *a
+		if (a.Last-a.First)%2 == 0 {
+			few.OutKeys, few.OutValues = a.Spare, a.SpareValues
+		}
+		return device.Launch(s, radixFews[shape], n, few)
+	}
 	state := shape.stateBytes(min(n, radixPortion))
 	if err := Zero(s, a.Places, 9*radixPlaceBytes+int(a.Last-a.First)*state); err != nil {
 		return err
