@@ -53,9 +53,12 @@ func (c *Conn) place(p *planner.Plan, env *exec.Env) (placement, error) {
 	case name == "cpu":
 		return c.onCPU(placement{why: "asked for by SET device"})
 	}
-	rows := exec.RowsRead(env, p)
-	if rows < payingRows {
-		return c.onCPU(placement{rows: rows})
+	rows, files := exec.RowsRead(env, p)
+	if rows+files < payingRows {
+		return c.onCPU(placement{rows: rows + files})
+	}
+	if files > rows {
+		return c.onCPU(placement{why: fmt.Sprintf("auto: most rows, %d, are read from files, which takes the CPU longer than what is computed", files)})
 	}
 	g, err := c.db.devices.any()
 	if err != nil {

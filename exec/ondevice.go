@@ -34,18 +34,21 @@ func computes(n planner.Node) bool {
 	return false
 }
 
-// RowsRead is about how many rows a plan reads of tables and files.
-func RowsRead(env *Env, p *planner.Plan) int64 { return env.rowsBelow(p.Root) }
+// RowsRead is about how many rows a plan reads of tables, and of files.
+func RowsRead(env *Env, p *planner.Plan) (tables, files int64) { return env.rowsBelow(p.Root) }
 
-func (env *Env) rowsBelow(n planner.Node) int64 {
+func (env *Env) rowsBelow(n planner.Node) (tables, files int64) {
 	if rows, ok := env.sourceRows(n); ok {
-		return rows
+		if runsOnHost(n) {
+			return 0, rows
+		}
+		return rows, 0
 	}
-	rows := int64(0)
 	for _, in := range n.Inputs() {
-		rows += env.rowsBelow(in)
+		t, f := env.rowsBelow(in)
+		tables, files = tables+t, files+f
 	}
-	return rows
+	return tables, files
 }
 
 // CheckDevice reports what of a plan a device that does not see the host's

@@ -97,6 +97,52 @@ func Zero(s device.Stream, dst device.Ptr, n int) error {
 	})
 }
 
+// CopyPart is bytes to copy.
+//
+//gpu:layout
+type CopyPart struct {
+	Dst, Src device.Ptr
+	Bytes    uint64
+}
+
+// copyParts is how many parts a launch copies, and copyFew how many bytes of a
+// part a block does.
+const (
+	copyParts = 32
+	copyFew   = 16 << 10
+)
+
+//gpu:layout
+type partsArgs struct{ Parts [copyParts]CopyPart }
+
+var copySome = &device.Kernel[partsArgs]{Name: "copy_parts", Code: codeCopyParts, Host: func(a *partsArgs, lo, hi int) {
+	for _, p := range a.Parts[lo:hi] {
+		copy(device.View[byte](p.Dst, int(p.Bytes)), device.View[byte](p.Src, int(p.Bytes)))
+	}
+}}
+
+// CopyAll copies parts that do not overlap, the small ones together.
+func CopyAll(s device.Stream, parts []CopyPart) error {
+	var few partsArgs
+	n := 0
+	for _, p := range parts {
+		if p.Bytes > copyFew {
+			if err := Copy(s, p.Dst, p.Src, int(p.Bytes)); err != nil {
+				return err
+			}
+			continue
+		}
+		few.Parts[n] = p
+		if n++; n == copyParts {
+			if err := device.Launch(s, copySome, n, few); err != nil {
+				return err
+			}
+			n = 0
+		}
+	}
+	return device.Launch(s, copySome, n, few)
+}
+
 //gpu:layout
 type ownArgs struct {
 	Src        Vec

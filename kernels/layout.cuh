@@ -168,6 +168,22 @@ static_assert(sizeof(copyArgs) == 16, "size");
 static_assert(__builtin_offsetof(copyArgs, Dst) == 0, "offset");
 static_assert(__builtin_offsetof(copyArgs, Src) == 8, "offset");
 
+struct CopyPart {
+  Ptr Dst;
+  Ptr Src;
+  u64 Bytes;
+};
+static_assert(sizeof(CopyPart) == 24, "size");
+static_assert(__builtin_offsetof(CopyPart, Dst) == 0, "offset");
+static_assert(__builtin_offsetof(CopyPart, Src) == 8, "offset");
+static_assert(__builtin_offsetof(CopyPart, Bytes) == 16, "offset");
+
+struct partsArgs {
+  CopyPart Parts[32];
+};
+static_assert(sizeof(partsArgs) == 768, "size");
+static_assert(__builtin_offsetof(partsArgs, Parts) == 0, "offset");
+
 struct ownArgs {
   Vec Src;
   Ptr Base;

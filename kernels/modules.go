@@ -54,6 +54,7 @@ var (
 	moduleArray = &device.Module{Name: "array", PTX: ptxArray}
 
 	codeCopy       = &device.Code{Module: moduleArray, Entry: "copy", Block: 256, Items: 16384}      // copyArgs
+	codeCopyParts  = &device.Code{Module: moduleArray, Entry: "copy_parts", Block: 256, Items: 1}    // partsArgs
 	codeZero       = &device.Code{Module: moduleArray, Entry: "zero", Block: 256, Items: 16384}      // copyArgs
 	codeFill       = &device.Code{Module: moduleArray, Entry: "fill", Block: 256, Items: 16384}      // addArgs
 	codeLongBytes  = &device.Code{Module: moduleArray, Entry: "long_bytes", Block: 256, Items: 2048} // ownArgs
@@ -315,10 +316,10 @@ var ptxSelect string
 var (
 	moduleSelect = &device.Module{Name: "select", PTX: ptxSelect}
 
-	codeSelectTrue    = &device.Code{Module: moduleSelect, Entry: "select_true", Block: 256, Items: 16384}     // selectArgs
-	codeSelectNotTrue = &device.Code{Module: moduleSelect, Entry: "select_not_true", Block: 256, Items: 16384} // selectArgs
-	codeSelectBits    = &device.Code{Module: moduleSelect, Entry: "select_bits", Block: 256, Items: 16384}     // selectArgs
-	codeSelectPart    = &device.Code{Module: moduleSelect, Entry: "select_part", Block: 256, Items: 16384}     // partArgs
+	codeSelectTrue    = &device.Code{Module: moduleSelect, Entry: "select_true", Block: 256, Items: 32768}     // selectArgs
+	codeSelectNotTrue = &device.Code{Module: moduleSelect, Entry: "select_not_true", Block: 256, Items: 32768} // selectArgs
+	codeSelectBits    = &device.Code{Module: moduleSelect, Entry: "select_bits", Block: 256, Items: 32768}     // selectArgs
+	codeSelectPart    = &device.Code{Module: moduleSelect, Entry: "select_part", Block: 256, Items: 32768}     // partArgs
 	codeWhereTrue     = &device.Code{Module: moduleSelect, Entry: "where_true", Block: 256, Items: 2048}       // selectArgs
 )
 

@@ -1,9 +1,10 @@
 // The rows that a condition takes, in order: see select.go.
 #include "scan.cuh"
 
-// A tile is what a block takes: PARTS times 16 rows a thread.
+// A tile is what a block takes: PARTS times 16 rows a thread. A warp has a run of
+// them, of which each part is 512 rows.
 #define PART (16 * BLOCK)
-#define PARTS 4
+#define PARTS 8
 
 // nibble is the lowest bits of the four bytes of w.
 INLINE u32 nibble(u32 w) { return ((w & 0x01010101) * 0x01020408) >> 24; }
@@ -25,36 +26,59 @@ INLINE u32 low_bits(Ptr p, u64 i, u64 n) {
 // row i on, i a multiple of 16, none beyond n.
 template <typename A, typename M>
 INLINE void select(const A &a, u64 n, M mask) {
-  SHARED(u32, rows, PART);
+  constexpr u32 WARPS = BLOCK / WARP, RUN = 16 * WARP;
+  SHARED(u32, rows, WARPS * RUN);
+  SHARED(u32, sums, WARPS);
   SHARED(u64, place, 1);
   const u32 tile = blocks() == 1 ? 0 : take_tile(at<u32>(a.State));
-  const u64 base = u64(tile) * PARTS * PART, mine = base + 16 * thread();
-  // A part has no more rows than 16 bits count: the parts are counted at once.
+  const u64 base = u64(tile) * PARTS * PART, mine = base + warp() * (PARTS * RUN) + 16 * lane();
+  // A part of a warp has no more rows than 16 bits count: four parts are counted at once.
   u32 m[PARTS];
-  u64 count = 0, all;
-  UNROLL for (u32 p = 0; p < PARTS; p++) m[p] = mine + p * PART < n ? mask(mine + p * PART) : 0;
-  UNROLL for (u32 p = 0; p < PARTS; p++) count |= u64(popc(m[p])) << 16 * p;
-  const u64 before = block_scan<BLOCK>(count, Add(), u64(0), all);
+  u64 count[PARTS / 4] = {}, upto[PARTS / 4], all[PARTS / 4];
   u32 sum = 0;
-  UNROLL for (u32 p = 0; p < PARTS; p++) sum += u32(all >> 16 * p) & 0xffff;
+  UNROLL for (u32 p = 0; p < PARTS; p++) m[p] = mine + p * RUN < n ? mask(mine + p * RUN) : 0;
+  UNROLL for (u32 p = 0; p < PARTS; p++) count[p / 4] |= u64(popc(m[p])) << 16 * (p % 4);
+  UNROLL for (u32 q = 0; q < PARTS / 4; q++) {
+    upto[q] = warp_scan(count[q], Add());
+    all[q] = shfl(upto[q], WARP - 1);
+    UNROLL for (u32 p = 0; p < 4; p++) sum += u32(all[q] >> 16 * p) & 0xffff;
+  }
+  if (lane() == 0) sums[warp()] = sum;
+  sync_block();
+  u32 before = 0, block_sum = 0;
+  UNROLL for (u32 w = 0; w < WARPS; w++) {
+    if (w == warp()) before = block_sum;
+    block_sum += sums[w];
+  }
   if (warp() == 0) {
-    const u64 past = blocks() == 1 ? 0 : look_back(TileWords{at<u64>(a.State) + 1}, tile, sum);
+    const u64 past = blocks() == 1 ? 0 : look_back(TileWords{at<u64>(a.State) + 1}, tile, block_sum);
     if (lane() == 0) {
       place[0] = past;
-      if (base + PARTS * PART >= n) *at<u64>(a.Count) = past + sum;
+      if (base + PARTS * PART >= n) *at<u64>(a.Count) = past + block_sum;
     }
   }
+  // The numbers of a part come together in shared memory; those of all parts, where
+  // they are few.
+  u32 *const own = rows + warp() * RUN;
+  auto put = [&](u32 p, u32 from) {
+    for (u32 k = from + (u32((upto[p / 4] - count[p / 4]) >> 16 * (p % 4)) & 0xffff), left = m[p]; left; left &= left - 1) {
+      own[k++] = u32(mine) + p * RUN + ctz(left);
+    }
+  };
+  sync_block();
+  u32 *out = at<u32>(a.Out) + place[0] + before;
+  const bool few = sum <= RUN;
   u32 done = 0;
   UNROLL for (u32 p = 0; p < PARTS; p++) {
-    const u32 here = u32(all >> 16 * p) & 0xffff;
-    for (u32 k = u32(before >> 16 * p) & 0xffff, left = m[p]; left; left &= left - 1) {
-      rows[k++] = u32(mine) + p * PART + ctz(left);
-    }
-    sync_block();
-    u32 *out = at<u32>(a.Out) + place[0] + done;
-    for (u32 i = thread(); i < here; i += BLOCK) out[i] = rows[i];
+    const u32 here = u32(all[p / 4] >> 16 * (p % 4)) & 0xffff;
+    put(p, few ? done : 0);
     done += here;
-    if (p + 1 < PARTS) sync_block();
+    if (few && p + 1 < PARTS) continue;
+    sync_warp();
+    const u32 most = few ? sum : here;
+    for (u32 i = lane(); i < most; i += WARP) out[i] = own[i];
+    sync_warp();
+    out += here;
   }
 }
 

@@ -22,6 +22,7 @@ type Bringer struct {
 	scratch, packed, here Slab
 	flat                  []Slab // text that was encoded
 	parts                 []brought
+	moves                 []kernels.CopyPart
 	out                   Batch
 }
 
@@ -58,10 +59,8 @@ func (g *Bringer) Bring(b *Batch) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range g.parts {
-		if err := g.pack(&g.parts[i], &b.Columns[i], b.Rows, there); err != nil {
-			return nil, err
-		}
+	if err := g.pack(b, there); err != nil {
+		return nil, err
 	}
 	here, err := g.here.Reserve(g.Host, size)
 	if err != nil {
@@ -124,32 +123,41 @@ func (g *Bringer) plan(i int, c *Column, n int, size *int) (brought, error) {
 	return p, nil
 }
 
-// pack copies a column to its room behind there.
-func (g *Bringer) pack(p *brought, c *Column, n int, there device.Ptr) error {
-	width := c.Type.Phys().Width()
-	views := kernels.Vec{Data: there + device.Ptr(p.data), Valid: p.vec.Valid}
-	count := n
-	if p.vec.Dict != 0 {
-		if err := kernels.Copy(g.Stream, views.Data, p.vec.Data, 4*n); err != nil {
-			return err
+// pack copies the columns to their room behind there.
+func (g *Bringer) pack(b *Batch, there device.Ptr) error {
+	g.moves = g.moves[:0]
+	move := func(to int, from device.Ptr, n int) {
+		g.moves = append(g.moves, kernels.CopyPart{Dst: there + device.Ptr(to), Src: from, Bytes: uint64(n)})
+	}
+	for i := range g.parts {
+		p, width := &g.parts[i], b.Columns[i].Type.Phys().Width()
+		if p.vec.Dict != 0 {
+			move(p.data, p.vec.Data, 4*b.Rows)
+			move(p.dict, p.vec.Dict, int(p.vec.DictLen)*width)
+		} else {
+			move(p.data, p.vec.Data, b.Rows*width)
 		}
-		count = int(p.vec.DictLen)
-		views = kernels.Vec{Data: there + device.Ptr(p.dict)}
-		if err := kernels.Copy(g.Stream, views.Data, p.vec.Dict, count*width); err != nil {
-			return err
+		if p.vec.Valid != 0 {
+			move(p.valid, p.vec.Valid, kernels.BitmapBytes(b.Rows))
 		}
-	} else if err := kernels.Copy(g.Stream, views.Data, p.vec.Data, n*width); err != nil {
+	}
+	if err := kernels.CopyAll(g.Stream, g.moves); err != nil {
 		return err
 	}
-	if p.vec.Valid != 0 {
-		if err := kernels.Copy(g.Stream, there+device.Ptr(p.valid), p.vec.Valid, kernels.BitmapBytes(n)); err != nil {
+	for i := range g.parts {
+		p := &g.parts[i]
+		if p.long == 0 {
+			continue
+		}
+		views, count := kernels.Vec{Data: there + device.Ptr(p.data), Valid: p.vec.Valid}, b.Rows
+		if p.vec.Dict != 0 {
+			views, count = kernels.Vec{Data: there + device.Ptr(p.dict)}, int(p.vec.DictLen)
+		}
+		if err := kernels.MoveStrings(g.Stream, views, count, there+device.Ptr(p.heap), g.scratch.Ptr()); err != nil {
 			return err
 		}
 	}
-	if p.long == 0 {
-		return nil
-	}
-	return kernels.MoveStrings(g.Stream, views, count, there+device.Ptr(p.heap), g.scratch.Ptr())
+	return nil
 }
 
 // column is the column at here, whose views name bytes at there.
