@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string) error {
 	fs.DurationVar(&c.limit, "limit", 0, "end a peer's query after this time and count it as that long, not compared (0: never)")
 	names := fs.String("engines", "gpusql,duckdb,sqlite", "engines, the first compared with the others")
 	fs.IntVar(&c.copies, "copies", 5, "cold: how often the file has lineitem's rows")
+	fs.BoolVar(&c.explain, "explain", false, "say where the time of gpusql's queries went, of one more run among the others'")
 	only := fs.String("q", "", "only these queries, as 1,6")
 	fs.StringVar(&c.queries, "queries", "", "the folder of the query texts (default: the suite's in shared/sql)")
 	fs.StringVar(&c.profile, "cpuprofile", "", "write a profile of the queries: of one engine's, if there is one")
@@ -104,5 +105,6 @@ type config struct {
 	cores   bool
 	gpu     bool
 	copies  int
+	explain bool
 	limit   time.Duration
 }

@@ -188,6 +188,11 @@ func (c *config) suite(ctx context.Context, s *suite, scale float64) error {
 		}
 		fmt.Println(line)
 		done++
+		if c.explain {
+			if err := c.whereTimeWent(ctx, dbs, q.sql, s.ask); err != nil {
+				return err
+			}
+		}
 	}
 	line := fmt.Sprintf("geometric mean of %d", done)
 	for i := 1; i < len(c.engines); i++ {
@@ -282,6 +287,25 @@ func (c *config) compare(ctx context.Context, dbs []*sql.DB, text string, ask fu
 		medians[i] = timing{ts[len(ts)/2], ended[i]}
 	}
 	return medians, nil
+}
+
+// whereTimeWent asks the first engine to explain a run behind one of the others.
+func (c *config) whereTimeWent(ctx context.Context, dbs []*sql.DB, text string, ask func(context.Context, *sql.DB, string) (*answer, error)) error {
+	for i := len(dbs) - 1; i > 0; i-- {
+		if _, err := ask(ctx, dbs[i], c.engines[i].dialect(text)); err != nil {
+			return err
+		}
+	}
+	plan, err := query(ctx, dbs[0], "EXPLAIN ANALYZE "+text)
+	if err != nil {
+		return err
+	}
+	for _, row := range plan.rows {
+		if strings.HasPrefix(row[0], "time:") || strings.HasPrefix(row[0], "gpu:") {
+			fmt.Println("     ", row[0])
+		}
+	}
+	return nil
 }
 
 // startProfile writes what the processor does until stop is called, where that

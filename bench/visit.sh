@@ -42,6 +42,7 @@ run() {
 	nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem --format=csv,noheader
 	for p in "$@"; do
 		case $p in
+		fold) part "$p" 60 '^(ok|PASS|FAIL|panic)|--- FAIL|GB/s' ./kernels.test -test.timeout 50s -test.run 'TestFold$/^cuda$|TestRadix/./^cuda$|TestSelect/./^cuda$|TestSelectBits/^cuda$|TestCopyAll/^cuda$' -test.bench BenchmarkFold ;;
 		functions) part "$p" 70 '^(ok|PASS|FAIL|---|panic)' ./exec.test -test.timeout 60s -test.run '^TestFunctionsAway$' -test.v ;;
 		compiled) part "$p" 120 '^(ok|PASS|FAIL|--- FAIL|panic)' ./exec.test -test.timeout 110s -test.run '^TestCompile' ;;
 		kernels) part "$p" 150 '^(ok|PASS|FAIL|panic)| --- FAIL' ./kernels.test -test.timeout 140s -test.run '/^cuda$' ;;
@@ -51,7 +52,7 @@ run() {
 		small) part "$p" 60 'steps' ./bench steps -gpu -engines gpusql,duckdb ;;
 		profile) part "$p" 90 'Q|loaded' ./bench tpch -sf 10 -engines gpusql -q 1,6 -runs 500 -queries "$dir/tpch" -cpuprofile "$out/q.prof" ;;
 		hits) part "$p" 400 'loaded|Q|mean' ./bench hits -rows 100e6 -engines gpusql,duckdb -runs 3 -q 5,8,9,10,11,12,13,14,15,16,17,18,19,31,33,36 ;;
-		cold) part "$p" 200 'first|GB' ./bench cold -sf 10 -copies 5 -engines gpusql,duckdb ;;
+		cold) part "$p" 200 'first|GB' ./bench cold -sf 10 -copies 5 -engines gpusql,duckdb,gpusql-cuda ;;
 		*) echo "no part $p" ;;
 		esac
 	done

@@ -17,7 +17,6 @@ type foldLaunch struct {
 const (
 	foldStates = 48
 	foldGroups = 64
-	foldOwn    = 160 // most bytes of a thread's sums that are in registers
 	foldEntry  = "fold"
 	foldWarps  = compiledBlock / 32
 )
@@ -26,12 +25,11 @@ const (
 // own; at the end each warp takes some states of some groups, adds up what the
 // block's threads have of them, and adds that to the states.
 //
-//	one group    a thread's sums are registers, until the end
-//	several      sums of all groups lie in shared memory, a column a thread:
+//	shared memory: │ group 0: lo 8 x 256 │ hi 4 x 256 │ rows 4 x 256 │ group 1: ...
 //
-//	             │ group 0: lo 8 x 256 │ hi 4 x 256 │ rows 4 x 256 │ group 1: ...
-//
-// A sum of many rows is 64 bits and a word above them, 32 bits where a value has
+// Sums lie in shared memory, a column a thread, so that no two threads meet in a
+// bank and registers do not grow with the groups: more threads find room, whose
+// reads of columns overlap. (To keep one group's in registers was slower too.) A sum of many rows is 64 bits and a word above them, 32 bits where a value has
 // no more than 64: a thread sees fewer than 2^31 rows.
 type foldText struct {
 	compiled
@@ -39,9 +37,8 @@ type foldText struct {
 	fields [][]foldField // by state
 	sizes  []int         // by key: how many values it has, with NULL
 	groups int
-	stride int        // bytes of shared memory that a group has
-	own    [][]string // by state and field: registers; nil: they are in shared memory
-	at     [2]string  // the thread's words of 4 bytes, and of 8, of group 0
+	stride int       // bytes of shared memory that a group has
+	at     [2]string // the thread's words of 4 bytes, and of 8, of group 0
 }
 
 // foldField is one word of a thread's sum.
@@ -88,16 +85,8 @@ func (f *Fold) layout(plain bool) (fields [][]foldField, bytes int) {
 	return fields, bytes
 }
 
-// inRegisters reports sums that a thread keeps to itself until the end.
-func (f *Fold) inRegisters(bytes int) bool { return len(f.keys) == 0 && bytes <= foldOwn }
-
 // foldPerSM is how many blocks a multiprocessor has room for.
-func foldPerSM(bytes, shared int, own bool) int {
-	if own {
-		return max(1, 3-bytes/80)
-	}
-	return max(1, min(3, 220<<10/(shared+1024)))
-}
+func foldPerSM(shared int) int { return max(1, min(3, 220<<10/(shared+1024))) }
 
 func (f *Fold) text(shape inputShape, sizes []int) (string, bool) {
 	t := &foldText{f: f, sizes: sizes, groups: groupsOf(sizes)}
@@ -115,11 +104,7 @@ func (f *Fold) text(shape inputShape, sizes []int) (string, bool) {
 	t.bad = [2]string{t.op("mov.b64", 0), t.op("mov.b64", 0)}
 	acc := t.op32("mov.u32", "acc")
 	t.at = [2]string{t.op32("mad.lo.u32", thread, 4, acc), t.op32("mad.lo.u32", thread, 8, acc)}
-	if f.inRegisters(bytes) {
-		t.begin0()
-	} else {
-		t.clear(thread)
-	}
+	t.clear(thread)
 	fmt.Fprintf(&t.compiled.text, "more:\n")
 	// A block goes on together, since its threads meet at the end.
 	t.do("@%s bra done", t.test("setp.ge.u64", t.op("sub.u64", t.base, tid), t.items))
@@ -140,22 +125,7 @@ func (f *Fold) text(shape inputShape, sizes []int) (string, bool) {
 	if f.prog.fails {
 		t.report()
 	}
-	return t.kernel(foldEntry, int(unsafe.Sizeof(foldLaunch{})), compiledBlock, foldPerSM(bytes, t.stride*t.groups, t.own != nil)), true
-}
-
-// begin0 makes the registers of one group.
-func (t *foldText) begin0() {
-	for _, fields := range t.fields {
-		var regs []string
-		for _, f := range fields {
-			if f.width == 8 {
-				regs = append(regs, t.op("mov.b64", 0))
-			} else {
-				regs = append(regs, t.op32("mov.b32", 0))
-			}
-		}
-		t.own = append(t.own, regs)
-	}
+	return t.kernel(foldEntry, int(unsafe.Sizeof(foldLaunch{})), compiledBlock, foldPerSM(t.stride*t.groups)), true
 }
 
 // clear makes the block's shared memory zeros.
@@ -210,10 +180,6 @@ func (t *foldText) take(visible pred) {
 		}
 		if st.Arg >= 0 {
 			only = t.and(only, t.known(t.value(st.Arg)))
-		}
-		if t.own != nil {
-			t.add(st, t.own[s], only)
-			continue
 		}
 		regs := make([]string, len(t.fields[s]))
 		for i, f := range t.fields[s] {

@@ -8,11 +8,6 @@ import (
 // ends adds the block's sums to the states: warp w takes group g of state s where
 // s*groups + g is w in the number of warps.
 func (t *foldText) ends(thread, acc string) {
-	for s, regs := range t.own {
-		for i, f := range t.fields[s] {
-			t.put(always, f, t.at, regs[i])
-		}
-	}
 	t.do("bar.sync 0")
 	lane := t.op32("and.b32", thread, 31)
 	warp := t.op32("shr.u32", thread, 5)

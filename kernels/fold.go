@@ -214,7 +214,7 @@ func (f *Fold) prepare(s device.Stream, cols []Vec, n int) error {
 			return nil
 		}
 		return &device.Code{Module: &device.Module{Name: foldEntry, PTX: text}, Entry: foldEntry, Block: compiledBlock,
-			Items: compiledRows * compiledBlock, Shared: shared, PerSM: foldPerSM(bytes, shared, f.inRegisters(bytes))}
+			Items: compiledRows * compiledBlock, Shared: shared, PerSM: foldPerSM(shared)}
 	})
 	if c == nil {
 		return ErrNotFolded
