@@ -93,8 +93,6 @@ func (f *Fold) counted(st FoldState) bool {
 	return sum && st.Filter < 0 && f.p.plain(f.p.Out[st.Arg])
 }
 
-func b2i(b bool) int { return int(b2u(b)) }
-
 func groupsOf(sizes []int) int {
 	n := 1
 	for _, s := range sizes {
