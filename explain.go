@@ -65,7 +65,7 @@ func timeSplit(text string, took time.Duration, stats *exec.Stats) string {
 	parser.Parse(text) //nolint:errcheck // it was parsed before
 	parse := time.Since(start)
 	micros := func(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
-	parts := fmt.Sprintf("%s (parse %s, plan %s", micros(took), micros(parse), micros(stats.Plan))
+	parts := fmt.Sprintf("%s (parse %s, plan %s", micros(took+parse), micros(parse), micros(stats.Plan))
 	rest := took - stats.Plan
 	if t := &stats.Device; t.Launches.Load() > 0 {
 		copies, kernels := time.Duration(t.Uploads.Time.Load()), time.Duration(t.Waiting.Load())

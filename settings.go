@@ -247,13 +247,21 @@ func setRetention(s *settings, v string) error {
 	return nil
 }
 
+// retentionOf is a time that is written as Go's are or as an INTERVAL. How long a
+// month is depends on the month.
 func retentionOf(v string) (time.Duration, *sqltype.Error) {
 	d, err := time.ParseDuration(v)
-	if v == "0" {
-		d, err = 0, nil
+	if err != nil {
+		var span sqltype.Span
+		span, err = sqltype.ParseInterval(v)
+		d = time.Duration(span.Days)*24*time.Hour + time.Duration(span.Micros)*time.Microsecond
+		const century = 36525 * sqltype.MicrosPerDay
+		if span.Months != 0 || max(int64(span.Days)*sqltype.MicrosPerDay, span.Micros) > century {
+			d = -1
+		}
 	}
 	if err != nil || d < 0 {
-		return 0, badValue("retention", v, "a time such as 90s or 1h")
+		return 0, badValue("retention", v, "a time such as 90s, 1h or 7 days")
 	}
 	return d, nil
 }
