@@ -1,10 +1,23 @@
 package catalog
 
 import (
+	"strings"
 	"time"
 
 	"github.com/gpusql/gpusql/sqltype"
 )
+
+// Main is the schema that is always there.
+const Main = "main"
+
+// SchemaName is the schema of that name as it is kept. PostgreSQL has public where
+// there is Main here, and scripts that were written for it say so.
+func SchemaName(name string) string {
+	if name = strings.ToLower(name); name == "public" {
+		return Main
+	}
+	return name
+}
 
 // TableID and IndexID name an object for the life of a database; they are
 // never reused.
@@ -17,7 +30,7 @@ type IndexID uint32
 // definition makes a new Table with the same ID.
 type Table struct {
 	ID      TableID
-	Schema  string // "main" unless it was said
+	Schema  string // Main unless it was said
 	Name    string
 	Columns []Column
 	Indexes []*Index

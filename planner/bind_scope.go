@@ -287,7 +287,7 @@ func (s *scope) listed(name parser.Ident) Expr {
 func (s *scope) relation(parts []parser.Ident) *relation {
 	name := parts[len(parts)-1].Name
 	for _, r := range s.rels {
-		if sameName(r.name, name) && (len(parts) == 1 || sameName(r.schema, parts[0].Name)) {
+		if sameName(r.name, name) && (len(parts) == 1 || sameName(r.schema, catalog.SchemaName(parts[0].Name))) {
 			return r
 		}
 	}

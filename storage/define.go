@@ -164,7 +164,7 @@ func (x *Tx) CreateTable(ctx context.Context, t catalog.Table) (*catalog.Table, 
 // schemaFor is the schema for a new object. That of temporary objects is made
 // when it is needed.
 func (x *Tx) schemaFor(v *version, schema string, temp bool) (string, error) {
-	schema = strings.ToLower(schema)
+	schema = catalog.SchemaName(schema)
 	switch {
 	case temp && schema == "", isTemp(schema), schema == x.session.temp:
 		v.schemas[x.session.temp] = true

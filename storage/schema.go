@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/sqltype"
 )
 
@@ -13,7 +14,7 @@ func (x *Tx) CreateSchema(ctx context.Context, schema string) error {
 	if err != nil {
 		return err
 	}
-	schema = strings.ToLower(schema)
+	schema = catalog.SchemaName(schema)
 	switch {
 	case v.schemas[schema], isTemp(schema), schema == "information_schema":
 		return sqltype.Errorf("42P06", "schema \"%s\" already exists", schema)
@@ -27,7 +28,7 @@ func (x *Tx) CreateSchema(ctx context.Context, schema string) error {
 
 // DropSchema drops an empty schema, or one with all that is in it.
 func (x *Tx) DropSchema(ctx context.Context, schema string, how OnDependents) error {
-	schema = strings.ToLower(schema)
+	schema = catalog.SchemaName(schema)
 	switch {
 	case schema == Main || isTemp(schema):
 		return sqltype.Errorf(sqltype.CodeWrongObject, "schema \"%s\" cannot be dropped", schema)

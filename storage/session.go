@@ -27,9 +27,15 @@ func (s *Store) NewSession() *Session {
 // Path is the schemas in which names are looked for, in order.
 func (o *Session) Path() []string { return *o.path.Load() }
 
-// SetPath gives the session another path, in lower case. Plans that were made
-// for the old one must be made again.
-func (o *Session) SetPath(path []string) { o.path.Store(&path) }
+// SetPath gives the session another path. Plans that were made for the old one
+// must be made again.
+func (o *Session) SetPath(path []string) {
+	names := make([]string, len(path))
+	for i, s := range path {
+		names[i] = catalog.SchemaName(s)
+	}
+	o.path.Store(&names)
+}
 
 // Temp is the schema of the session's temporary objects.
 func (o *Session) Temp() string { return o.temp }
@@ -50,7 +56,7 @@ func (o *Session) search(schema string) []string {
 	case isTemp(schema):
 		return []string{o.temp}
 	}
-	return []string{strings.ToLower(schema)}
+	return []string{catalog.SchemaName(schema)}
 }
 
 // find looks an object up in m.

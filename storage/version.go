@@ -10,7 +10,7 @@ import (
 )
 
 // Main is the schema that is always there.
-const Main = "main"
+const Main = catalog.Main
 
 // version is one state of the catalogue. It is immutable once published: a
 // definition clones it first.
