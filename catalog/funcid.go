@@ -166,6 +166,16 @@ const (
 	FuncJSONExtract
 	FuncJSONExtractString
 	FuncJSONExists
+	FuncJSONGet
+	FuncJSONGetText
+	FuncJSONContains
+	FuncJSONHolds
+	FuncJSONPretty
+	FuncJSONValue
+	FuncJSONStructure
+	FuncJSONStripNulls
+	FuncJSONRemove
+	FuncJSONSet
 	FuncJSONValid
 	FuncJSONType
 	FuncJSONTypeof
@@ -438,6 +448,8 @@ var funcNames = [numFuncs]string{
 	FuncMapContains: "map_contains", FuncMapConcat: "map_concat",
 
 	FuncJSONExtract: "json_extract", FuncJSONExtractString: "json_extract_string", FuncJSONExists: "json_exists",
+	FuncJSONGet: "#>", FuncJSONGetText: "#>>", FuncJSONContains: "json_contains", FuncJSONHolds: "json_holds", FuncJSONPretty: "json_pretty",
+	FuncJSONValue: "json_value", FuncJSONStructure: "json_structure", FuncJSONStripNulls: "json_strip_nulls", FuncJSONRemove: "json_remove", FuncJSONSet: "json_set",
 	FuncJSONValid: "json_valid", FuncJSONType: "json_type", FuncJSONTypeof: "json_typeof",
 	FuncJSONArrayLength: "json_array_length", FuncJSONKeys: "json_keys", FuncJSONEntries: "json_entries", FuncJSON: "json",
 	FuncToJSON: "to_json", FuncJSONArray: "json_array", FuncJSONObject: "json_object",

@@ -84,7 +84,8 @@ func IsScalar(name string) bool { return builtins.has(Scalar, name) }
 func FunctionNames() []string { return append([]string(nil), builtins.names...) }
 
 // boundByBinder are the names that are syntax rather than functions.
-var boundByBinder = []string{"coalesce", "nullif", "ifnull", "nvl", "if", "iif", "getvariable", "current_setting"}
+var boundByBinder = []string{"coalesce", "nullif", "ifnull", "nvl", "if", "iif", "getvariable", "current_setting",
+	"from_json", "json_transform", "from_json_strict", "json_transform_strict"}
 
 // registry is the functions by kind and name.
 type registry struct {

@@ -1,6 +1,10 @@
 package catalog
 
-import "github.com/gpusql/gpusql/sqltype"
+import (
+	"strings"
+
+	"github.com/gpusql/gpusql/sqltype"
+)
 
 // jsonFamilies are the functions over JSON, which is a type of its own; text
 // that is JSON is taken too.
@@ -13,15 +17,41 @@ func jsonFamilies() []family {
 		}}
 	}
 	at := func(id FuncID, result sqltype.Type, aliases ...string) family {
-		return family{Func: Func{ID: id}, aliases: aliases, signatures: []signature{
+		f := family{Func: Func{ID: id}, aliases: aliases, signatures: []signature{
 			on(result, js, str), on(result, js, i64), on(result, str, str), on(result, str, i64),
 		}}
+		if id == FuncJSONExists {
+			return f
+		}
+		for i := range f.signatures {
+			f.signatures[i].refine = starredPath
+		}
+		many := sqltype.ListOf(result)
+		f.signatures = append(f.signatures, on(many, js, sqltype.ListOf(str)), on(many, str, sqltype.ListOf(str)))
+		return f
 	}
+	words := sqltype.ListOf(str)
+	// Of a JSON value and the words that lead into it.
+	led := func(id FuncID, result sqltype.Type) family {
+		return family{Func: Func{ID: id}, signatures: []signature{on(result, js, words), on(result, str, words)}}
+	}
+	two := func(id FuncID, aliases ...string) family {
+		return family{Func: Func{ID: id}, aliases: aliases, signatures: []signature{
+			on(boolean, js, js), on(boolean, js, str), on(boolean, str, js), on(boolean, str, str),
+		}}
+	}
+	pretty := within(FuncJSONPretty, str, "jsonb_pretty")
+	remove := []signature{on(js, js, str), on(js, js, i64), on(js, js, words)}
 	entry := sqltype.StructOf([]sqltype.Field{{Name: "key", Type: str}, {Name: "value", Type: js}})
 	return []family{
 		at(FuncJSONExtract, js, "->", "json_extract_path"),
 		at(FuncJSONExtractString, str, "->>", "json_extract_path_text"),
 		at(FuncJSONExists, boolean),
+		led(FuncJSONGet, js), led(FuncJSONGetText, str),
+		two(FuncJSONContains), {Func: Func{ID: FuncJSONHolds}, aliases: []string{"@>", "jsonb_contains"}, signatures: []signature{on(boolean, js, js)}},
+		pretty, within(FuncJSONValue, js), within(FuncJSONStructure, js), within(FuncJSONStripNulls, js, "jsonb_strip_nulls"),
+		{Func: Func{ID: FuncJSONRemove}, aliases: []string{"-"}, signatures: remove},
+		{Func: Func{ID: FuncJSONSet}, aliases: []string{"jsonb_set"}, signatures: []signature{on(js, js, words, js), on(js, js, words, js, boolean)}},
 		{Func: Func{ID: FuncJSONValid}, signatures: []signature{on(boolean, str)}},
 		within(FuncJSONType, str), within(FuncJSONTypeof, str, "jsonb_typeof"),
 		within(FuncJSONArrayLength, i64, "jsonb_array_length"),
@@ -31,6 +61,14 @@ func jsonFamilies() []family {
 		{Func: Func{ID: FuncToJSON}, aliases: []string{"to_jsonb", "row_to_json", "array_to_json", "json_quote"}, signatures: []signature{on(js, anyType)}},
 		{Func: Func{ID: FuncJSONArray, NullIn: true}, aliases: []string{"json_build_array", "jsonb_build_array"}, signatures: []signature{by(jsonValues(1))}},
 		{Func: Func{ID: FuncJSONObject, NullIn: true}, aliases: []string{"json_build_object", "jsonb_build_object"}, signatures: []signature{by(jsonValues(2))}},
+	}
+}
+
+// starredPath knows that a path with a star in it, as in $.a[*], leads to many values.
+func starredPath(r *Resolved, consts []*sqltype.Datum) {
+	if c := consts[1]; c != nil && !c.Null && c.Type.Kind == sqltype.KindVarchar && strings.HasPrefix(c.S, "$") &&
+		(strings.Contains(c.S, "[*]") || strings.Contains(c.S, ".*")) {
+		r.Result = sqltype.ListOf(r.Result)
 	}
 }
 

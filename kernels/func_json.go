@@ -11,10 +11,39 @@ import (
 
 // jsonFuncs are the functions over JSON text. A VARCHAR is checked first, a JSON
 // was when it was made.
-func jsonFuncs(name string, args []sqltype.Type, _ sqltype.Type, consts []*sqltype.Datum) (ScalarFunc, bool) {
+func jsonFuncs(name string, args []sqltype.Type, result sqltype.Type, consts []*sqltype.Datum) (ScalarFunc, bool) {
 	switch name {
-	case "json_extract", "json_extract_string", "json_exists":
-		return jsonExtract(name, args, consts), true
+	case "json_extract", "json_extract_string", "json_exists", "#>", "#>>":
+		return jsonExtract(name, args, result, consts), true
+	case "json_contains":
+		return jsonOfTwo(jsonContains), true
+	case "json_holds":
+		return jsonOfTwo(jsonHoldsTop), true
+	case "json_pretty":
+		return onJSON(func(c *Call, _ int, text string) (View, error) {
+			var b bytes.Buffer
+			if err := json.Indent(&b, []byte(text), "", "    "); err != nil {
+				return View{}, err
+			}
+			return c.Heap.Bytes(b.Bytes())
+		}), true
+	case "json_value":
+		return onJSON(func(c *Call, _ int, text string) (View, error) {
+			if text[0] == '{' || text[0] == '[' || text == "null" {
+				return View{}, ErrNull
+			}
+			return c.Heap.String(text)
+		}), true
+	case "json_strip_nulls":
+		return onJSON(func(c *Call, _ int, text string) (View, error) { return c.Heap.Bytes(appendStripped(nil, text)) }), true
+	case "json_structure":
+		return onJSON(func(c *Call, _ int, text string) (View, error) {
+			return c.Heap.Bytes(structureOf(text).append(nil))
+		}), true
+	case "json_remove":
+		return jsonRemove(args), true
+	case "json_set":
+		return FuncRow(jsonSet), true
 	case "json_valid":
 		return Pure1(sqltype.ValidJSON), true
 	case "json_type", "json_typeof":
@@ -93,9 +122,12 @@ func jsonObject(c *Call, i int) (View, error) {
 }
 
 // jsonArg is the JSON text of argument 0 at row i, without blanks around it.
-func (c *Call) jsonArg(i int) (string, error) {
-	text := ArgAt[string](c, 0, i)
-	if c.Args[0].Type.Kind != sqltype.KindJSON && !sqltype.ValidJSON(text) {
+func (c *Call) jsonArg(i int) (string, error) { return c.jsonArgAt(0, i) }
+
+// jsonArgAt is the same of argument k.
+func (c *Call) jsonArgAt(k, i int) (string, error) {
+	text := ArgAt[string](c, k, i)
+	if c.Args[k].Type.Kind != sqltype.KindJSON && !sqltype.ValidJSON(text) {
 		return "", sqltype.Errorf(sqltype.CodeInvalidText, "invalid input syntax for type json: %.60q", text)
 	}
 	return strings.Trim(text, " \t\r\n"), nil
@@ -114,7 +146,10 @@ func onJSON[R Value](f func(c *Call, i int, text string) (R, error)) ScalarFunc 
 				return none, err
 			}
 			var ok bool
-			if text, ok = path.find(text); !ok {
+			if text, ok, err = path.find(text); err != nil {
+				return none, err
+			}
+			if !ok {
 				return none, ErrNull
 			}
 		}
@@ -122,147 +157,127 @@ func onJSON[R Value](f func(c *Call, i int, text string) (R, error)) ScalarFunc 
 	})
 }
 
-// jsonExtract is x -> path and x ->> path: the value there as JSON or as text.
-func jsonExtract(name string, args []sqltype.Type, consts []*sqltype.Datum) ScalarFunc {
+// jsonOfTwo is a function of two JSON values.
+func jsonOfTwo(f func(x, y string) bool) ScalarFunc {
+	return FuncRow(func(c *Call, i int) (bool, error) {
+		x, err := c.jsonArgAt(0, i)
+		if err != nil {
+			return false, err
+		}
+		y, err := c.jsonArgAt(1, i)
+		return err == nil && f(x, y), err
+	})
+}
+
+// jsonExtract is x -> path and x ->> path: the value there as JSON or as text. Of a
+// list of paths, and of a path with a star in it, it is a list.
+func jsonExtract(name string, args []sqltype.Type, result sqltype.Type, consts []*sqltype.Datum) ScalarFunc {
 	var known jsonPath
 	if len(consts) > 1 && consts[1] != nil && !consts[1].Null && args[1].Kind == sqltype.KindVarchar {
 		known, _ = parseJSONPath(consts[1].S) // an error is for the rows that get here
 	}
-	find := func(c *Call, i int) (string, bool, error) {
-		text, err := c.jsonArg(i)
-		if err != nil {
-			return "", false, err
+	path := func(c *Call, i int) (jsonPath, error) {
+		if known != nil {
+			return known, nil
 		}
-		path := known
-		if path == nil {
-			if path, err = c.jsonPath(i); err != nil {
-				return "", false, err
-			}
-		}
-		text, ok := path.find(text)
-		return text, ok, nil
+		return c.jsonPath(i)
 	}
-	if name == "json_exists" {
-		return FuncRow(func(c *Call, i int) (bool, error) { _, ok, err := find(c, i); return ok, err })
+	asText := name == "json_extract_string" || name == "#>>"
+	switch {
+	case name == "json_exists":
+		return FuncRow(func(c *Call, i int) (found bool, err error) {
+			text, err := c.jsonArg(i)
+			if err != nil {
+				return false, err
+			}
+			p, err := path(c, i)
+			if err == nil {
+				p.each(text, func(string) bool { found = true; return false })
+			}
+			return found, err
+		})
+	case args[1].Kind == sqltype.KindList && result.Kind == sqltype.KindList:
+		return FuncRow(func(c *Call, i int) (View, error) { return jsonExtractPaths(c, i, asText) })
+	case result.Kind == sqltype.KindList:
+		return FuncRow(func(c *Call, i int) (View, error) {
+			text, err := c.jsonArg(i)
+			if err != nil {
+				return View{}, err
+			}
+			p, err := path(c, i)
+			if err != nil {
+				return View{}, err
+			}
+			var out []byte
+			p.each(text, func(value string) bool {
+				out = sqltype.AppendElement(out, jsonDatum(value, asText))
+				return true
+			})
+			return c.Heap.Bytes(append(out, sqltype.EndOfElements))
+		})
 	}
 	return FuncRow(func(c *Call, i int) (View, error) {
-		text, ok, err := find(c, i)
-		switch {
-		case err != nil:
+		text, err := c.jsonArg(i)
+		if err != nil {
 			return View{}, err
-		case !ok:
-			return View{}, ErrNull
-		case name == "json_extract":
-		case text == "null":
-			return View{}, ErrNull
-		case text[0] == '"':
-			text = sqltype.JSONString(text)
 		}
-		return c.Heap.String(text)
+		p, err := path(c, i)
+		if err != nil {
+			return View{}, err
+		}
+		text, ok, err := p.find(text)
+		if err != nil {
+			return View{}, err
+		}
+		if !ok {
+			return View{}, ErrNull
+		}
+		d := jsonDatum(text, asText)
+		if d.Null {
+			return View{}, ErrNull
+		}
+		return c.Heap.String(d.S)
 	})
 }
 
-// jsonStep is a step of a path: a key, or a place from 0, of -1 the last.
-type jsonStep struct {
-	key   string
-	place int64
-	keyed bool
-}
-
-type jsonPath []jsonStep
-
-func (c *Call) jsonPath(i int) (jsonPath, error) {
-	if c.Args[1].Type.Kind != sqltype.KindVarchar {
-		return jsonPath{{place: ArgAt[int64](c, 1, i)}}, nil
+// jsonExtractPaths is the list of what stands at each of a list of paths.
+func jsonExtractPaths(c *Call, i int, asText bool) (View, error) {
+	text, err := c.jsonArg(i)
+	if err != nil {
+		return View{}, err
 	}
-	return parseJSONPath(ArgAt[string](c, 1, i))
-}
-
-// parseJSONPath reads $.a[0]."b c", /a/0, or a key alone.
-func parseJSONPath(text string) (jsonPath, error) {
-	path := jsonPath{}
-	switch {
-	case strings.HasPrefix(text, "/"):
-		for _, part := range strings.Split(text[1:], "/") {
-			step := jsonStep{key: strings.NewReplacer("~1", "/", "~0", "~").Replace(part), keyed: true}
-			if n, err := strconv.ParseInt(part, 10, 64); err == nil {
-				step = jsonStep{place: n}
-			}
-			path = append(path, step)
-		}
-		return path, nil
-	case !strings.HasPrefix(text, "$"):
-		return append(path, jsonStep{key: text, keyed: true}), nil
-	}
-	bad := func() (jsonPath, error) {
-		return nil, sqltype.Errorf(sqltype.CodeInvalidParameter, "%q is no JSON path: $, .key, .\"key\" and [n] are known", text)
-	}
-	for rest := text[1:]; rest != ""; {
-		switch {
-		case strings.HasPrefix(rest, `."`):
-			end := strings.IndexByte(rest[2:], '"')
-			if end < 0 {
-				return bad()
-			}
-			path = append(path, jsonStep{key: rest[2 : 2+end], keyed: true})
-			rest = rest[3+end:]
-		case rest[0] == '.':
-			end := strings.IndexAny(rest[1:], ".[")
-			if end < 0 {
-				end = len(rest) - 1
-			}
-			if end == 0 || rest[1:1+end] == "*" {
-				return bad()
-			}
-			path = append(path, jsonStep{key: rest[1 : 1+end], keyed: true})
-			rest = rest[1+end:]
-		case rest[0] == '[':
-			end := strings.IndexByte(rest, ']')
-			if end < 0 {
-				return bad()
-			}
-			n, err := strconv.ParseInt(strings.TrimPrefix(rest[1:end], "#"), 10, 64)
+	var out []byte
+	for e := c.elements(1, i); e.Next(); {
+		d := sqltype.Datum{Type: sqltype.JSON, Null: true}
+		if !e.IsNull() {
+			p, err := parseJSONPath(e.Datum().S)
 			if err != nil {
-				return bad()
+				return View{}, err
 			}
-			path = append(path, jsonStep{place: n})
-			rest = rest[end+1:]
-		default:
-			return bad()
+			value, ok, err := p.find(text)
+			if err != nil {
+				return View{}, err
+			}
+			if ok {
+				d = jsonDatum(value, asText)
+			}
 		}
+		out = sqltype.AppendElement(out, d)
 	}
-	return path, nil
+	return c.Heap.Bytes(append(out, sqltype.EndOfElements))
 }
 
-// find is the value at the path, if there is one.
-func (p jsonPath) find(text string) (string, bool) {
-	for _, step := range p {
-		found, ok := "", false
-		switch {
-		case step.keyed && text[0] == '{':
-			sqltype.JSONParts(text, func(key, value string) bool {
-				if sqltype.JSONString(key) == step.key {
-					found, ok = value, true
-				}
-				return !ok
-			})
-		case !step.keyed && text[0] == '[':
-			at := step.place
-			if at < 0 {
-				sqltype.JSONParts(text, func(_, _ string) bool { at++; return true })
-			}
-			sqltype.JSONParts(text, func(_, value string) bool {
-				found, ok = value, at == 0
-				at--
-				return !ok
-			})
-		}
-		if !ok {
-			return "", false
-		}
-		text = found
+// jsonDatum is a value as JSON, or as text, of which null is none.
+func jsonDatum(value string, asText bool) sqltype.Datum {
+	switch {
+	case !asText:
+		return sqltype.Datum{Type: sqltype.JSON, S: value}
+	case value == "null":
+		return sqltype.Datum{Type: sqltype.Varchar, Null: true}
+	case value[0] == '"':
+		value = sqltype.JSONString(value)
 	}
-	return text, true
+	return sqltype.NewString(value)
 }
 
 // jsonType is the name of a value's type, DuckDB's or PostgreSQL's.

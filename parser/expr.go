@@ -42,6 +42,7 @@ var infixOps = [...]infix{
 	tokTilde: {"~", precOther}, tokTildeAny: {"~*", precOther},
 	tokNotTilde: {"!~", precOther}, tokNotTildeAny: {"!~*", precOther},
 	tokGet: {"->", precOther}, tokGetText: {"->>", precOther},
+	tokPath: {"#>", precOther}, tokPathText: {"#>>", precOther},
 	tokHolds: {"@>", precOther}, tokWithin: {"<@", precOther}, tokOverlap: {"&&", precOther},
 }
 

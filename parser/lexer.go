@@ -312,6 +312,13 @@ func operator(c, c1, c2, c3 byte) (tokenKind, int) {
 		if c1 == '/' {
 			return tokIntDiv, 2
 		}
+	case '#':
+		switch {
+		case c1 == '>' && c2 == '>':
+			return tokPathText, 3
+		case c1 == '>':
+			return tokPath, 2
+		}
 	case '@':
 		if c1 == '>' {
 			return tokHolds, 2

@@ -48,6 +48,8 @@ const (
 	tokAmp      // &
 	tokPipe     // |
 	tokHash     // #
+	tokPath     // #>
+	tokPathText // #>>
 	tokShl      // <<
 	tokShr      // >>
 	tokTilde    // ~

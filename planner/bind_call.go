@@ -141,6 +141,9 @@ func (b *binder) special(s *scope, name string, e *parser.Call) (Expr, bool) {
 		}
 		today := &parser.Call{Name: callName("current_date"), Pos: e.Pos}
 		return b.function("age", b.exprs(s, []parser.Expr{today, e.Args[0]}), e.Pos), true
+	case "from_json", "json_transform", "from_json_strict", "json_transform_strict":
+		count(2, 2)
+		return b.fromJSON(s, name, e), true
 	case "overlaps":
 		count(4, 4)
 		return b.overlaps(s, e), true

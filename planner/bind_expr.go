@@ -189,6 +189,11 @@ func (b *binder) infix(e *parser.Binary, l, r Expr) Expr {
 		}
 		return b.compare(op, l, r, e.Pos)
 	}
+	if e.Op == "<@" {
+		turned := *e
+		turned.Op = "@>"
+		e, l, r = &turned, r, l
+	}
 	if x, ok := b.listOp(e, l, r); ok {
 		return x
 	}
@@ -199,7 +204,7 @@ func (b *binder) infix(e *parser.Binary, l, r Expr) Expr {
 		}
 		return x
 	}
-	if isOpen(l) != isOpen(r) && e.Op != "||" && e.Op != "->" && e.Op != "->>" {
+	if isOpen(l) != isOpen(r) && !takesOwnLiteral(e.Op, l) {
 		// A literal takes the other side's type if there is such an operator:
 		// date - '1998-01-01'.
 		if x, ok := b.likeOther(e, l, r); ok {
@@ -207,6 +212,15 @@ func (b *binder) infix(e *parser.Binary, l, r Expr) Expr {
 		}
 	}
 	return b.operator(e.Op, []Expr{l, r}, e.Pos)
+}
+
+// takesOwnLiteral reports an operator whose literals are not of the other side's type.
+func takesOwnLiteral(op string, l Expr) bool {
+	switch op {
+	case "||", "->", "->>", "#>", "#>>":
+		return true
+	}
+	return op == "-" && l.Type().Kind == sqltype.KindJSON
 }
 
 // foldsCase reports x COLLATE NOCASE.

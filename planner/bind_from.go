@@ -414,27 +414,6 @@ func (b *binder) repeated(s *scope, t *parser.FuncTable) *fromItem {
 	return b.named(&fromItem{node: q.node, star: starOf(q.cols)}, "repeat", t.Alias, t.Columns)
 }
 
-// jsonTables are the table functions over JSON, with the columns that they give
-// of each entry.
-var jsonTables = map[string][]string{
-	"json_each": {"key", "value"}, "jsonb_each": {"key", "value"},
-	"json_array_elements": {"value"}, "jsonb_array_elements": {"value"}, "json_object_keys": {"key"}, "jsonb_object_keys": {"key"},
-}
-
-// jsonTable is json_each(x): SELECT entry.key, entry.value FROM unnest(json_entries(x)) AS u(entry).
-func (b *binder) jsonTable(s *scope, t *parser.FuncTable, columns []string) *fromItem {
-	at := t.Call.Pos
-	entry := parser.Ident{Name: "entry", Pos: at}
-	sel := &parser.Select{Pos: at, From: []parser.TableExpr{&parser.FuncTable{Call: callOf("unnest", at, callOf("json_entries", at, t.Call.Args...)),
-		Alias: &parser.Ident{Name: "u"}, Columns: []parser.Ident{entry}, Pos: at}}}
-	for _, name := range columns {
-		field := &parser.ColumnRef{Name: parser.Name{Parts: []parser.Ident{entry, {Name: name, Pos: at}}}}
-		sel.Items = append(sel.Items, parser.SelectItem{Expr: field, Alias: &parser.Ident{Name: name}})
-	}
-	q := b.query(s, s.ctes, &parser.Query{Body: sel, Pos: at})
-	return b.named(&fromItem{node: q.node, star: starOf(q.cols)}, t.Call.Name.Parts[0].Name, t.Alias, t.Columns)
-}
-
 // seriesArgs are start, stop and step of a series, of the type that it gives;
 // the step of a series of times is an INTERVAL.
 func (b *binder) seriesArgs(s *scope, name string, call *parser.Call) ([]Expr, sqltype.Type) {

@@ -197,11 +197,7 @@ func (b *binder) listOp(e *parser.Binary, l, r Expr) (Expr, bool) {
 	if !isList(l) && !isList(r) {
 		return nil, false
 	}
-	switch e.Op {
-	case "<@":
-		return b.function("@>", []Expr{r, l}, e.Pos), true
-	case "||":
-	default:
+	if e.Op != "||" {
 		return nil, false
 	}
 	switch {
