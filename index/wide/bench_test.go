@@ -205,9 +205,14 @@ func (l *lab) miss(sn index.Snapshot, n int) {
 	require.Zero(l, l.answer.Total)
 }
 
-// ranges scans and counts ranges of some expected length.
-func (l *lab) ranges(sn index.Snapshot, sorted []uint64, length int) {
-	q, n := 1<<22, len(sorted)
+// between are ranges over n keys of some expected length.
+type between struct {
+	index.Ranges
+	lo, hi func(j int) uint64
+}
+
+func (l *lab) between(n, length int) (between, func()) {
+	q := 1 << 22
 	if length > 500 {
 		q = 1 << 20
 	}
@@ -223,16 +228,23 @@ func (l *lab) ranges(sn index.Snapshot, sorted []uint64, length int) {
 	hi := func(j int) uint64 { return lo(j) + width<<shift + 1 }
 	low := l.upload(q, lo, nil)
 	other := index.NewBatch(l.d, index.Format{Words: 1, Narrow: l.narrow})
-	defer other.Release()
 	first := l.batch
 	l.batch = other
 	high := l.upload(q, hi, nil)
 	l.batch = first
 	r := index.Ranges{N: q, Lo: index.Bound{Keys: low.Keys.Data}, Hi: index.Bound{Keys: high.Keys.Data}}
+	return between{r, lo, hi}, other.Release
+}
+
+// ranges scans and counts ranges of some expected length.
+func (l *lab) ranges(sn index.Snapshot, sorted []uint64, length int) {
+	r, release := l.between(len(sorted), length)
+	defer release()
+	q := r.N
 	var took, pairs []time.Duration
 	for range 6 {
-		pairs = append(pairs, l.time(func() error { return sn.Scan(l.s, r, index.Order{Keys: true}, l.answer) }))
-		took = append(took, l.time(func() error { return sn.Scan(l.s, r, index.Order{}, l.answer) }))
+		pairs = append(pairs, l.time(func() error { return sn.Scan(l.s, r.Ranges, index.Order{Keys: true}, l.answer) }))
+		took = append(took, l.time(func() error { return sn.Scan(l.s, r.Ranges, index.Order{}, l.answer) }))
 	}
 	l.rate(fmt.Sprintf("range %d rows", length), q, took[1:])
 	l.rate(fmt.Sprintf("range %d keys and rows", length), q, pairs[1:])
@@ -241,14 +253,14 @@ func (l *lab) ranges(sn index.Snapshot, sorted []uint64, length int) {
 	defer counts.Release()
 	var counting []time.Duration
 	for range 6 {
-		counting = append(counting, l.time(func() error { return sn.Count(l.s, r, counts.Ptr()) }))
+		counting = append(counting, l.time(func() error { return sn.Count(l.s, r.Ranges, counts.Ptr()) }))
 	}
 	l.rate(fmt.Sprintf("count %d", length), q, counting[1:])
 	offsets, many := l.numbers(l.answer.Offsets(), q+1), l.numbers(counts.Ptr(), q)
 	rows := l.numbers(l.answer.Rows(), min(l.answer.Total, 1<<25))
 	for j := range q {
-		from, _ := slices.BinarySearch(sorted, lo(j))
-		to, _ := slices.BinarySearch(sorted, hi(j))
+		from, _ := slices.BinarySearch(sorted, r.lo(j))
+		to, _ := slices.BinarySearch(sorted, r.hi(j))
 		if many[j] != uint64(to-from) || offsets[j+1]-offsets[j] != uint64(to-from) {
 			l.Fatalf("range %d has %d entries, not %d", j, to-from, many[j])
 		}
@@ -373,45 +385,77 @@ func BenchmarkVersions(b *testing.B) {
 	})
 }
 
-// clock is a stream that measures each launch.
+// clock is a stream that notes when each launch and each wait began and ended by the
+// GPU's clock, which takes the GPU some of the time that it shows.
 type clock struct {
 	device.Stream
-	took map[string]time.Duration
+	spans []span
 }
 
-func (c *clock) Submit(w device.Work) error {
+type span struct {
+	name     string
+	from, to device.Mark
+}
+
+func (c *clock) note(name string, f func() error) error {
 	from, err := device.NewMark(c.Stream)
 	if err != nil {
 		return err
 	}
-	defer from.Release()
-	name := w.Name()
-	if err := c.Stream.Submit(w); err != nil {
+	if err = f(); err != nil {
 		return err
 	}
 	to, err := device.NewMark(c.Stream)
-	if err != nil {
-		return err
-	}
-	defer to.Release()
-	if err := c.Stream.Wait(context.Background()); err != nil {
-		return err
-	}
-	took, err := to.Since(from)
-	c.took[name] += took
+	c.spans = append(c.spans, span{name, from, to})
 	return err
 }
 
-// profile says what the launches of f take, each by itself.
+func (c *clock) Submit(w device.Work) error {
+	return c.note(w.Name(), func() error { return c.Stream.Submit(w) })
+}
+
+func (c *clock) Download(dst []byte, src device.Ptr) error {
+	return c.note("download", func() error { return c.Stream.Download(dst, src) })
+}
+
+func (c *clock) Upload(dst device.Ptr, src []byte) error {
+	return c.note("upload", func() error { return c.Stream.Upload(dst, src) })
+}
+
+// profile says what the launches of f take, and how long the GPU has none: all of
+// them added up by name, and each of a few.
 func (l *lab) profile(name string, f func() error) {
-	s, c := l.s, &clock{l.s, map[string]time.Duration{}}
+	s, c := l.s, &clock{Stream: l.s}
 	l.s = c
-	require.NoError(l, f())
+	all := l.time(func() error { return c.note("all", f) })
 	l.s = s
-	names := slices.SortedFunc(maps.Keys(c.took), func(a, b string) int { return cmp.Compare(c.took[b], c.took[a]) })
-	for _, k := range names {
-		fmt.Printf("PROFILE %-40s %-24s %v\n", l.Name()+" "+name, k, c.took[k])
+	took, begin := map[string]time.Duration{}, c.spans[len(c.spans)-1].from
+	print := func(what string, d time.Duration) {
+		fmt.Printf("PROFILE %-40s %-24s %v\n", l.Name()+" "+name, what, d)
 	}
+	for _, x := range c.spans {
+		d, err := x.to.Since(x.from)
+		require.NoError(l, err)
+		at, err := x.from.Since(begin)
+		require.NoError(l, err)
+		if took[x.name] += d; len(c.spans) <= 40 {
+			print(fmt.Sprintf("%v %s", at, x.name), d)
+		} else if x.name != "all" {
+			all -= d
+		}
+	}
+	for _, x := range c.spans {
+		x.from.Release()
+		x.to.Release()
+	}
+	if len(c.spans) <= 40 {
+		return
+	}
+	names := slices.SortedFunc(maps.Keys(took), func(a, b string) int { return cmp.Compare(took[b], took[a]) })
+	for _, k := range names {
+		print(k, took[k])
+	}
+	print("nothing", all)
 }
 
 // BenchmarkLaunches says what an operation's launches take.
@@ -422,15 +466,37 @@ func BenchmarkLaunches(b *testing.B) {
 		require.NoError(l, l.x.Close())
 		l.profile("build", func() error { return l.x.Apply(l.s, l.v, e) })
 		for _, size := range []int{1 << 20, 10_000} {
-			l.apply(l.entries(n, size))
-			e := l.entries(n+size, size)
+			for range 2 {
+				l.apply(l.entries(n, size))
+				n += size
+			}
+			e := l.entries(n, size)
+			n += size
 			l.profile(fmt.Sprintf("insert %d", size), func() error { return l.x.Apply(l.s, l.v, e) })
-			n += 2 * size
 		}
-		sn := l.snapshot()
-		e = l.upload(n, l.key, nil)
-		l.profile("find", func() error { return sn.Lookup(l.s, e.Keys, l.answer) })
+		l.reads(n)
+		e = l.entries(0, n/10)
+		e.Op = index.Delete
+		l.profile("erase a tenth", func() error { return l.x.Apply(l.s, l.v, e) })
 	})
+}
+
+// reads profiles lookups and ranges.
+func (l *lab) reads(n int) {
+	sn, err := l.x.Snapshot(index.Latest)
+	require.NoError(l, err)
+	defer sn.Release()
+	e := l.upload(n, l.key, nil)
+	find := func() error { return sn.Lookup(l.s, e.Keys, l.answer) }
+	require.NoError(l, find())
+	l.profile("find", find)
+	for _, length := range []int{8, 1024} {
+		r, release := l.between(n, length)
+		scan := func() error { return sn.Scan(l.s, r.Ranges, index.Order{}, l.answer) }
+		require.NoError(l, scan())
+		l.profile(fmt.Sprintf("range %d", length), scan)
+		release()
+	}
 }
 
 // BenchmarkCeilings is what sorting and copying take.
