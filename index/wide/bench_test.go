@@ -72,6 +72,12 @@ func newLab(b *testing.B, k index.Kind, narrow bool) *lab {
 	x, err := k.New(d, f)
 	require.NoError(b, err)
 	l := &lab{B: b, d: d, s: devicetest.Stream(b, d), x: x, narrow: narrow, batch: index.NewBatch(d, f), answer: index.NewAnswer(d), v: 1}
+	// The driver's memory is slow until it was written once: the pool has it before anything is timed.
+	mem, err := d.Alloc(160 * benchKeys())
+	require.NoError(b, err)
+	require.NoError(b, kernels.Zero(l.s, mem.Ptr(), mem.Len()))
+	require.NoError(b, l.s.Wait(context.Background()))
+	mem.Release()
 	b.Cleanup(func() {
 		l.batch.Release()
 		l.answer.Release()
@@ -327,13 +333,20 @@ func BenchmarkWrite(b *testing.B) {
 		require.NoError(l, err)
 		l.find("find when grown", sn, have, func(i int) uint64 { return uint64(i + 1) })
 		sn.Release()
-		e := l.entries(0, have/10)
-		e.Op = index.Delete
-		l.rate("erase a tenth", have/10, []time.Duration{l.apply(e)})
+		var took []time.Duration
+		for range 4 {
+			e := l.entries(0, have/10)
+			e.Op = index.Delete
+			took = append(took, l.apply(e))
+			if len(took) < 4 {
+				l.apply(l.entries(0, have/10))
+			}
+		}
+		l.rate("erase a tenth", have/10, took[1:])
 		require.EqualValues(l, have-have/10, l.x.Stats().Entries)
 		require.NoError(l, l.x.Check(l.s))
 		l.bytes("erased")
-		e = l.entries(have/10, have/2)
+		e := l.entries(have/10, have/2)
 		e.Op = index.Delete
 		l.rate("erase a half", have/2, []time.Duration{l.apply(e)})
 		l.bytes("erased more")
