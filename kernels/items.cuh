@@ -39,3 +39,15 @@ INLINE Part part_of(const treeGroup &g, u32 rank) {
 INLINE u32 leaves_of(u32 count) {
   return (count + (count > 2 * TreeLeaf ? treeFill : TreeLeaf) - 1) / (count > 2 * TreeLeaf ? treeFill : TreeLeaf);
 }
+
+struct Or { INLINE u64 operator()(u64 a, u64 b) const { return a | b; } };
+
+// note_bits adds the bits that a block has met of a word, and those that some have
+// not. Most blocks have nothing to add.
+INLINE void note_bits(TreeFacts *out, u32 w, u64 bits, u64 nots) {
+  bits = block_reduce<BLOCK>(bits, Or());
+  nots = block_reduce<BLOCK>(nots, Or());
+  if (thread() != 0) return;
+  if (bits & ~ld_relaxed(&out->Or[w])) atomic_or(&out->Or[w], bits);
+  if (nots & ~ld_relaxed(&out->Not[w])) atomic_or(&out->Not[w], nots);
+}

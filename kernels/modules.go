@@ -261,8 +261,8 @@ var ptxRunsBatch string
 var (
 	moduleRunsBatch = &device.Module{Name: "runs_batch", PTX: ptxRunsBatch}
 
-	codeRunsSpread4 = &device.Code{Module: moduleRunsBatch, Entry: "runs_spread_4", Block: 256, Items: 256} // RunsBatch
-	codeRunsSpread8 = &device.Code{Module: moduleRunsBatch, Entry: "runs_spread_8", Block: 256, Items: 256} // RunsBatch
+	codeRunsSpread4 = &device.Code{Module: moduleRunsBatch, Entry: "runs_spread_4", Block: 256, Items: 512} // RunsBatch
+	codeRunsSpread8 = &device.Code{Module: moduleRunsBatch, Entry: "runs_spread_8", Block: 256, Items: 512} // RunsBatch
 	codeRunsPlace4  = &device.Code{Module: moduleRunsBatch, Entry: "runs_place_4", Block: 256, Items: 1}    // RunsBatch
 	codeRunsPlace8  = &device.Code{Module: moduleRunsBatch, Entry: "runs_place_8", Block: 256, Items: 1}    // RunsBatch
 )
@@ -293,10 +293,10 @@ var (
 	codeRunsResolve8 = &device.Code{Module: moduleRunsWrite, Entry: "runs_resolve_8", Block: 256, Items: 256} // RunsWrite
 	codeRunsWrite4   = &device.Code{Module: moduleRunsWrite, Entry: "runs_write_4", Block: 256, Items: 256}   // RunsWrite
 	codeRunsWrite8   = &device.Code{Module: moduleRunsWrite, Entry: "runs_write_8", Block: 256, Items: 256}   // RunsWrite
-	codeRunsCount4   = &device.Code{Module: moduleRunsWrite, Entry: "runs_count_4", Block: 256, Items: 2048}  // RunsMerge
-	codeRunsCount8   = &device.Code{Module: moduleRunsWrite, Entry: "runs_count_8", Block: 256, Items: 2048}  // RunsMerge
-	codeRunsMerge4   = &device.Code{Module: moduleRunsWrite, Entry: "runs_merge_4", Block: 256, Items: 2048}  // RunsMerge
-	codeRunsMerge8   = &device.Code{Module: moduleRunsWrite, Entry: "runs_merge_8", Block: 256, Items: 2048}  // RunsMerge
+	codeRunsCount4   = &device.Code{Module: moduleRunsWrite, Entry: "runs_count_4", Block: 256, Items: 2304}  // RunsMerge
+	codeRunsCount8   = &device.Code{Module: moduleRunsWrite, Entry: "runs_count_8", Block: 256, Items: 2304}  // RunsMerge
+	codeRunsMerge4   = &device.Code{Module: moduleRunsWrite, Entry: "runs_merge_4", Block: 256, Items: 2304}  // RunsMerge
+	codeRunsMerge8   = &device.Code{Module: moduleRunsWrite, Entry: "runs_merge_8", Block: 256, Items: 2304}  // RunsMerge
 	codeRunsSums     = &device.Code{Module: moduleRunsWrite, Entry: "runs_sums", Block: 256, Items: 256}      // RunsMerge
 )
 

@@ -37,6 +37,24 @@ INLINE i32 compare_equal(const Tree &s, u32 i, const Tree &t, u32 j) {
   return compare_entries(entry_rest(s, i), entry_rest(t, j), s.Form.Rest, s.Form.Long, entry_row(s, i), entry_row(t, j));
 }
 
+// end_nodes writes the nodes that end with entry i of a run, and behind the last entry
+// what fills nodes up.
+template <typename W>
+INLINE void end_nodes(const Tree &t, u32 i, W word) {
+  const bool last = i + 1 == t.Entries;
+  u32 k = i;
+  bool ends = true;
+  ROLLED for (u32 h = 0; h < t.Height; h++) {
+    const u32 each = h == 0 ? u32(TreeLeaf) : fan;
+    ends = ends && k % each == each - 1;
+    k /= each;
+    if (!ends && !last) return;
+    W *words = at<W>(t.Levels[h]);
+    words[k] = word;
+    ROLLED for (u32 j = k + 1; last && j % fan; j++) words[j] = ~W(0);
+  }
+}
+
 // put_words writes an entry of a run but for its row.
 template <typename W>
 INLINE void put_words(const Tree &t, u32 i, W word, Ptr rest, Ptr tail) {
@@ -47,7 +65,7 @@ INLINE void put_words(const Tree &t, u32 i, W word, Ptr rest, Ptr tail) {
   u64 *to = at<u64>(rest_of(f, leaf, pos));
   for (u32 w = 0; w + f.Long < f.Rest; w++) to[w] = at<u64>(rest)[w];
   if (f.Long) to[f.Rest - 1] = tail;
-  if (pos == u32(TreeLeaf) - 1 || i + 1 == t.Entries) at<W>(t.Levels[0])[i / u32(TreeLeaf)] = word;
+  if (pos == u32(TreeLeaf) - 1 || i + 1 == t.Entries) end_nodes<W>(t, i, word);
 }
 
 INLINE void put_row(const Tree &t, u32 i, u64 row) {

@@ -141,13 +141,9 @@ func (a *RunsMerge) Merge(s device.Stream) error {
 	return device.Launch(s, runsMerge[a.Old.Form.Narrow], int(a.N), *a)
 }
 
-// Pack writes what is known of a packed tree's leaves: the nodes above them, and
-// if it has dead entries the sums, which take ScanBytes of its leaves and one.
-func (t *Tree) Finish(s device.Stream, total, scratch device.Ptr) error {
-	w := TreeWrite{From: *t, To: *t}
-	if err := w.Upper(s); err != nil || t.Dead == 0 {
-		return err
-	}
+// Sum writes the sums of a packed tree with dead entries, which takes ScanBytes of its
+// leaves and one.
+func (t *Tree) Sum(s device.Stream, total, scratch device.Ptr) error {
 	n := t.Leaves() + 1
 	if err := device.Launch(s, runsSums, n, RunsMerge{To: *t}); err != nil {
 		return err

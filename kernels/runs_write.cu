@@ -61,8 +61,9 @@ INLINE void write_run(const RunsWrite &a, u64 n) {
 KERNEL(runs_write_4, RunsWrite, BLOCK, BLOCK) { write_run<u32>(a, n); }
 KERNEL(runs_write_8, RunsWrite, BLOCK, BLOCK) { write_run<u64>(a, n); }
 
-// A tile of a merge: entries of both runs.
-#define RUNS_MERGED 8
+// A tile of a merge: entries of both runs. That a thread has an odd number of them
+// has threads side by side read different banks.
+#define RUNS_MERGED 9
 #define RUNS_TILE (RUNS_MERGED * BLOCK)
 
 // first_of says whether entry i of the older run comes before entry j of the newer
@@ -172,8 +173,8 @@ INLINE void merge_tile(const RunsMerge &a) {
 
 KERNEL(runs_count_4, RunsMerge, BLOCK, RUNS_TILE) { merge_tile<u32, true>(a); }
 KERNEL(runs_count_8, RunsMerge, BLOCK, RUNS_TILE) { merge_tile<u64, true>(a); }
-KERNEL(runs_merge_4, RunsMerge, BLOCK, RUNS_TILE) { merge_tile<u32, false>(a); }
-KERNEL(runs_merge_8, RunsMerge, BLOCK, RUNS_TILE) { merge_tile<u64, false>(a); }
+DENSE(runs_merge_4, RunsMerge, BLOCK, RUNS_TILE, 6) { merge_tile<u32, false>(a); }
+DENSE(runs_merge_8, RunsMerge, BLOCK, RUNS_TILE, 6) { merge_tile<u64, false>(a); }
 
 // runs_sums writes the live entries of each leaf less the dead ones, and 0 at last.
 KERNEL(runs_sums, RunsMerge, BLOCK, BLOCK) {

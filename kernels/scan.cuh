@@ -28,7 +28,7 @@ INLINE u32 take_tile(u32 *first) {
 struct TileWords {
   u64 *words;
 
-  INLINE void put(u32 tile, u64 state, u64 sum) { st_relaxed(&words[tile], state | sum); }
+  INLINE void put(u32 tile, u64 state, u64 sum) const { st_relaxed(&words[tile], state | sum); }
   // get gives a tile's state, 0 when it has none yet.
   INLINE u64 get(i64 tile, u64 &sum) const {
     const u64 w = ld_relaxed(&words[tile]);
@@ -42,7 +42,7 @@ struct TileWords {
 struct TilePairs {
   Pack<u64, 2> *pairs;
 
-  INLINE void put(u32 tile, u64 state, u64 sum) {
+  INLINE void put(u32 tile, u64 state, u64 sum) const {
     st_relaxed(&pairs[tile], {{state | (sum & 0xffffffff), state | sum >> 32}});
   }
   INLINE u64 get(i64 tile, u64 &sum) const {

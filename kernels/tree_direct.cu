@@ -36,24 +36,27 @@ INLINE bool push(const TreeDirect &a, u64 i, W word, u32 leaf, u32 ref, Found f)
   return false;
 }
 
+// meet looks for some keys with four lanes each, of which then each hangs one.
 template <typename W>
 INLINE void meet(const TreeDirect &a, u64 n) {
   constexpr u32 K = DIRECT_AT_ONCE;
-  u64 i[K];
+  const u64 first = u64(block()) * DIRECT_MET + thread() / quad_lanes;
   W word[K];
   u32 leaf[K], ref[K];
   Found f[K];
   UNROLL for (u32 q = 0; q < K; q++) {
-    i[q] = u64(block()) * DIRECT_MET + (q * BLOCK + thread()) / quad_lanes;
-    word[q] = i[q] < n ? at<W>(a.Keys)[i[q]] : W(0);
+    const u64 i = first + q * (BLOCK / quad_lanes);
+    word[q] = i < n ? at<W>(a.Keys)[i] : W(0);
   }
   quad_descend<false>(a.From, word, leaf);
   UNROLL for (u32 q = 0; q < K; q++) ref[q] = ref_in<false>(a.From, leaf[q]);
   quad_find<false>(a.From, ref, word, f);
-  bool other = false;
-  UNROLL for (u32 q = 0; q < K; q++) {
-    if (i[q] < n && lane() % quad_lanes == 0) other |= push<W>(a, i[q], word[q], leaf[q], ref[q], f[q]);
+  const u32 mine = lane() % quad_lanes;
+  UNROLL for (u32 q = 1; q < K; q++) {
+    if (q == mine) word[0] = word[q], leaf[0] = leaf[q], ref[0] = ref[q], f[0] = f[q];
   }
+  const u64 i = first + mine * (BLOCK / quad_lanes);
+  const bool other = mine < K && i < n && push<W>(a, i, word[0], leaf[0], ref[0], f[0]);
   if (any(other) && lane() == 0) atomic_or(&at<TreeMet>(a.Totals)->Other, 1);
 }
 
@@ -71,41 +74,36 @@ INLINE Direct<W> direct_of(const TreeDirect &a, u32 link) {
 template <typename W>
 INLINE bool operator<(Direct<W> x, Direct<W> y) { return x.word != y.word ? x.word < y.word : x.row < y.row; }
 
-// replaced says whether another change of the same entry comes behind it.
-template <typename W>
-INLINE bool replaced(const TreeDirect &a, u32 first, u32 x) {
-  constexpr u32 where = u32(31) << linkPlace | u32(linkThere);
-  for (u32 y = first; y; y = next_of(a, y)) {
-    if ((x ^ y) & where || link_number(y) <= link_number(x)) continue;
-    if (is_there(x)) return true;
-    const Direct<W> p = direct_of<W>(a, x), q = direct_of<W>(a, y);
-    if (p.word == q.word && p.row == q.row) return true;
-  }
-  return false;
-}
-
 // Gathered is what a list does to its leaf.
 struct Gathered { u32 added; bool acts; };
 
 // gather looks through a list. Of the changes of an entry the last one acts; the
-// others are told not to.
+// others are told not to. (To call it, instead of having a copy for each leaf of a thread,
+// takes settle twice the time: what a call may change has to be put away.)
 template <typename W>
-INLINE Gathered gather(const TreeDirect &a, u32 *head) {
+INLINE Gathered gather(u32 *head, u32 *next, const W *keys, const u64 *rows, TreeMet *met) {
+  constexpr u32 where = u32(31) << linkPlace | u32(linkThere);
   const u32 first = *head & ~u32(linkMore);
   Gathered g = {0, false};
   u32 many = 0;
-  for (u32 x = first; x; x = next_of(a, x)) {
+  for (u32 x = first; x; x = next[link_number(x)]) {
     if (++many > linkMost) {
-      atomic_or(&at<TreeMet>(a.Totals)->Long, 1);
+      atomic_or(&met->Long, 1);
       return g;
     }
   }
   u32 *place = head;
   for (u32 x = first; x; x = *place & ~u32(linkMore)) {
-    if (acts(x)) {
-      if (replaced<W>(a, first, x)) *place &= ~u32(linkActs); else g.acts = true, g.added += is_there(x) ? ~u32(0) : 1;
+    const u32 i = link_number(x);
+    bool replaced = false;
+    for (u32 y = acts(x) ? first : 0; y && !replaced; y = next[link_number(y)]) {
+      const u32 j = link_number(y);
+      if ((x ^ y) & where || j <= i) continue;
+      replaced = is_there(x) || (keys[i] == keys[j] && rows[i] == rows[j]);
     }
-    place = &at<u32>(a.Next)[link_number(x)];
+    if (replaced) *place &= ~u32(linkActs);
+    else if (acts(x)) g.acts = true, g.added += is_there(x) ? ~u32(0) : 1;
+    place = &next[i];
   }
   return g;
 }
@@ -241,7 +239,8 @@ INLINE void finish_levels(const TreeDirect &a) {
 // settle writes the new state: where a leaf comes is known from those before it, in
 // one pass; the slots that a block takes are the next ones that nobody has. A warp
 // looks at leaves that lie together, a lane at each 32nd of them; what they become is
-// written by some lanes a leaf. Who is done last writes the levels' ends.
+// written by some lanes a leaf. Who is done last writes the levels' ends, and makes clear
+// what the next batch counts with.
 template <typename W>
 INLINE void settle(const TreeDirect &a, u64 n) {
   constexpr u32 K = DIRECT_LEAVES;
@@ -284,11 +283,13 @@ INLINE void settle(const TreeDirect &a, u64 n) {
     const u64 i = base + k * WARP;
     bool does = seen[k] != 0 && (added[k] != 0 || link[k] & u32(linkMore));
     if (again[k]) {
-      const Gathered g = gather<W>(a, &at<u32>(a.Links)[i]);
+      const Gathered g = gather<W>(&at<u32>(a.Links)[i], at<u32>(a.Next), at<W>(a.Keys), at<u64>(a.Rows), at<TreeMet>(a.Totals));
+      link[k] = at<u32>(a.Links)[i];
       added[k] = g.added;
       does = g.acts;
     }
     count[k] = i < n ? length_of(ref[k]) + added[k] : 0;
+    if (link[k]) at<u32>(a.Links)[i] = 0;
     if (!does) link[k] = 0;
     const u64 leaves = link[k] ? leaves_of(count[k]) : u64(i < n);
     size[k] = leaves << 32 | count[k];
@@ -340,7 +341,12 @@ INLINE void settle(const TreeDirect &a, u64 n) {
   sync_block();
   if (thread() == 0) done[0] = atomic_add(&met->Done, 1);
   sync_block();
-  if (done[0] + 1 == blocks()) finish_levels<W>(a);
+  if (done[0] + 1 < blocks()) return;
+  fence();
+  finish_levels<W>(a);
+  Pack<u64, 2> *state = at<Pack<u64, 2>>(a.State);
+  for (u32 i = thread(); i < 1 + blocks(); i += BLOCK) state[i] = {{0, 0}};
+  if (thread() == 0) *at<TreeMet>(a.Other) = TreeMet{};
 }
 
 // Without a bound the rare ways take so many registers that a fifth more time is lost

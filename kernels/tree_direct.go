@@ -20,8 +20,9 @@ type TreeDirect struct {
 	Ops      device.Ptr // 0: all are Op
 	Links    device.Ptr // of each leaf: the last of its changes, see linkMore
 	Next     device.Ptr // of each change: the one before it of the same leaf
-	Totals   device.Ptr // TreeMet, clear
-	State    device.Ptr // what blocks of Settle tell each other, clear
+	Totals   device.Ptr // TreeMet; like Links and State clear before Meet and after Settle
+	Other    device.Ptr // the next batch's TreeMet
+	State    device.Ptr // what blocks of Settle tell each other
 	Ring     device.Ptr
 	N        uint64
 	Head     uint64 // where slots are taken
@@ -78,22 +79,17 @@ var (
 	treeSettle = treeKernels[TreeDirect](codeTreeSettle4, codeTreeSettle8)
 )
 
-// Room sets the places of what is known of a batch in memory at p, and returns the
-// bytes that they take, how many of these are clear before Meet, and how many
-// before Settle is done again; p may be 0 to ask for these.
-func (a *TreeDirect) Room(p device.Ptr) (bytes, clear, again int) {
-	leaves, from := a.From.Leaves(), p
-	place := func(to *device.Ptr, n int) {
-		*to = p
-		p += device.Ptr(n+255) &^ 255
-	}
-	place(&a.Totals, 64)
-	place(&a.State, stateBytes(codeTreeSettle4, leaves))
-	again = int(p - from)
-	place(&a.Links, 4*leaves)
-	clear = int(p - from)
-	place(&a.Next, 4*int(a.N))
-	return int(p - from), clear, again
+// DirectKept is the bytes that batches keep for a tree of so many leaves.
+func DirectKept(leaves int) int { return 256 + directState(leaves) + 4*leaves }
+
+func directState(leaves int) int { return stateBytes(codeTreeSettle4, leaves) }
+
+// Keep sets the places of what is kept for batch number i: DirectKept of capacity leaves
+// at p.
+func (a *TreeDirect) Keep(p device.Ptr, i, capacity int) {
+	a.Totals, a.Other = p+device.Ptr(i%2*128), p+device.Ptr((i+1)%2*128)
+	a.State = p + 256
+	a.Links = a.State + device.Ptr(directState(capacity))
 }
 
 // Meet finds the place of each change.

@@ -511,17 +511,6 @@ KERNEL(tree_check_free, TreeCheck, BLOCK, BLOCK) {
   if (atomic_add(&at<u32>(a.Marks)[slot], 1) != 0) fail(a.Status, StatusBug, __LINE__, i, slot);
 }
 
-struct Or { INLINE u64 operator()(u64 a, u64 b) const { return a | b; } };
-struct And { INLINE u64 operator()(u64 a, u64 b) const { return a & b; } };
-
-// note adds the bits that a block has met of a word. Most blocks have nothing to add.
-INLINE void note(TreeFacts *out, u32 w, u64 any_bits, u64 all_bits) {
-  any_bits = block_reduce<BLOCK>(any_bits, Or());
-  all_bits = block_reduce<BLOCK>(all_bits, And());
-  if (thread() != 0) return;
-  if (any_bits & ~ld_relaxed(&out->Or[w])) atomic_or(&out->Or[w], any_bits);
-  if (~all_bits & ld_relaxed(&out->And[w])) atomic_and(&out->And[w], all_bits);
-}
 
 // facts sums up what keys are like.
 template <typename W>
@@ -530,12 +519,12 @@ INLINE void facts(const TreeKeys &a, u64 n) {
   const u32 words = a.Form.Rest + 1 - a.Form.Long, size = a.Form.KeySize;
   const u64 step = u64(blocks()) * BLOCK;
   bool fallen = false, rows = false, same = false, tails = false;
-  u64 any_word = 0, all_word = ~u64(0), any_row = 0, all_row = ~u64(0);
+  u64 any_word = 0, not_word = 0, any_row = 0, not_row = 0;
   for (u64 i = number(); i < n; i += step) {
     const Ptr key = a.Keys + i * size, before = i ? key - size : key;
     const u64 row = at<u64>(a.Rows)[i], row_before = at<u64>(a.Rows)[i ? i - 1 : i];
     const W v = *at<W>(key), u = *at<W>(before);
-    any_word |= v, all_word &= v, any_row |= row, all_row &= row;
+    any_word |= v, not_word |= W(~v), any_row |= row, not_row |= ~row;
     rows |= row < row_before;
     same |= i > 0 && row == row_before;
     if (a.Low) at<u32>(a.Low)[i] = u32(row);
@@ -546,15 +535,15 @@ INLINE void facts(const TreeKeys &a, u64 n) {
     const i32 c = v < u ? 1 : a.Form.Rest ? compare_rest(a.Form, before + 8, key + 8) : 0;
     fallen = c > 0 || (c == 0 && row < row_before);
   }
-  note(out, 0, any_word, all_word);
-  note(out, words, any_row, all_row);
+  note_bits(out, 0, any_word, not_word);
+  note_bits(out, words, any_row, not_row);
   for (u32 w = 1; w < words; w++) {
-    u64 any_bits = 0, all_bits = ~u64(0);
+    u64 any_bits = 0, not_bits = 0;
     for (u64 i = number(); i < n; i += step) {
       const u64 v = at<u64>(a.Keys + i * size)[w];
-      any_bits |= v, all_bits &= v;
+      any_bits |= v, not_bits |= ~v;
     }
-    note(out, w, any_bits, all_bits);
+    note_bits(out, w, any_bits, not_bits);
   }
   if (any(fallen) && lane() == 0) atomic_or(&out->Fallen, 1);
   if (any(rows) && lane() == 0) atomic_or(&out->RowsFall, 1);

@@ -20,12 +20,12 @@ type TreeKeys struct {
 	Width      uint32     // of Merge: of the runs that are in order
 }
 
-// TreeFacts is what is known of a batch before it is put in order. Word number
-// Rest+1-Long of a key, behind all others, is the row.
+// TreeFacts is what is known of a batch before it is put in order; all of it is 0
+// before anybody looks. Word number Rest+1-Long of a key, behind all others, is the row.
 //
 //gpu:layout
 type TreeFacts struct {
-	Or, And  [9]uint64 // of the words of all keys
+	Or, Not  [9]uint64 // of the words of all keys: bits that some have, and that some have not
 	First    uint64    // row, and the last one
 	Last     uint64
 	Fallen   uint32 // an entry is below the one before it

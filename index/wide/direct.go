@@ -1,6 +1,7 @@
 package wide
 
 import (
+	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index"
 	"github.com/gpusql/gpusql/kernels"
 )
@@ -20,21 +21,43 @@ func (t *tree) direct(last *state, e index.Entries) bool {
 		n <= min(x.Leaves(), kernels.TreeMostDirect) && int64(x.Entries)+int64(n) <= maxEntries
 }
 
-// direct makes the next state in three launches, and waits once. It is nil if the
+// kept is memory that batches count with, which is clear between them: so none has to
+// clear it first. Where that is not sure it is given back.
+type kept struct {
+	buffer  *device.Buffer
+	batches int
+}
+
+func (k *kept) release() {
+	k.buffer.Release()
+	*k = kept{}
+}
+
+// room sees to it that there are n bytes, and numbers the batch.
+func (k *kept) room(mem device.Allocator, s device.Stream, n int) (device.Ptr, int, error) {
+	if k.buffer == nil || k.buffer.Len() < n {
+		b, err := mem.Alloc(n)
+		if err != nil {
+			return 0, 0, err
+		}
+		if err := kernels.Zero(s, b.Ptr(), b.Len()); err != nil {
+			b.Release()
+			return 0, 0, err
+		}
+		k.release()
+		k.buffer = b
+	}
+	k.batches++
+	return k.buffer.Ptr(), k.batches, nil
+}
+
+// direct makes the next state in two launches, and waits once. It is nil if the
 // batch turns out to be none for this way.
 func (w *write) direct(e index.Entries) (*state, error) {
 	n := e.Keys.N
 	a := kernels.TreeDirect{From: w.last.tree, N: uint64(n), Keys: e.Keys.Data, Rows: e.Rows, Ops: e.Ops, Op: uint32(e.Op)}
-	bytes, clear, again := a.Room(0)
-	at, err := w.room.one(bytes)
-	if err != nil {
-		return nil, err
-	}
-	a.Room(at)
-	if err := kernels.Zero(w.s, at, clear); err != nil {
-		return nil, err
-	}
-	if err := a.Meet(w.s); err != nil {
+	var err error
+	if a.Next, err = w.room.one(4 * n); err != nil {
 		return nil, err
 	}
 	likely := n*w.t.next.slots/256 + 64
@@ -42,43 +65,63 @@ func (w *write) direct(e index.Entries) (*state, error) {
 	most := w.last.tree.Leaves() + likely/2
 	for {
 		next, met, err := w.settled(&a, most)
+		if err == nil && met.Other|met.Long == 0 && met.Fits(&a) {
+			w.t.next.slots = max(256, met.Slots()*(256+32)/n)
+			w.totals.Leaves, w.totals.Groups = uint64(met.Slots()), uint32(met.Groups())
+			return w.trim(next, &met), nil
+		}
+		w.undo(next)
+		w.t.keep(func() { w.t.kept.release() })
 		if err != nil || met.Other|met.Long != 0 {
-			w.undo(next)
 			w.t.next.packed, w.t.next.mixed = met.Long != 0, w.t.next.mixed || met.Other != 0
 			w.totals = kernels.TreeTotals{}
 			return nil, err
 		}
 		w.totals.Leaves, most = uint64(met.Slots()), met.Leaves()
-		if met.Fits(&a) {
-			w.t.next.slots = max(256, met.Slots()*(256+32)/n)
-			w.totals.Groups = uint32(met.Groups())
-			return w.trim(next, &met), nil
-		}
-		w.undo(next)
-		if err := kernels.Zero(w.s, at, again); err != nil {
-			return nil, err
-		}
 	}
 }
 
+// keep is for what Stats looks at, too.
+func (t *tree) keep(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f()
+}
+
 // settled tries to write the next state with some slots and most leaves.
-func (w *write) settled(a *kernels.TreeDirect, most int) (*state, kernels.TreeMet, error) {
-	next, one := &state{tree: kernels.Tree{Form: w.last.tree.Form}}, make([]kernels.TreeMet, 1)
-	if err := w.takeSlots(next); err != nil {
-		return next, one[0], err
+func (w *write) settled(a *kernels.TreeDirect, most int) (next *state, met kernels.TreeMet, err error) {
+	w.t.keep(func() {
+		var at device.Ptr
+		var batch int
+		if n := w.last.tree.Leaves(); w.t.kept.buffer == nil || n > w.t.most {
+			w.t.most = n + n/8
+		}
+		at, batch, err = w.t.kept.room(w.t.mem, w.s, kernels.DirectKept(w.t.most))
+		a.Keep(at, batch, w.t.most)
+	})
+	next = &state{tree: kernels.Tree{Form: w.last.tree.Form}}
+	if err != nil {
+		return next, met, err
 	}
-	var err error
+	if err := a.Meet(w.s); err != nil {
+		return next, met, err
+	}
+	if err := w.takeSlots(next); err != nil {
+		return next, met, err
+	}
 	if next.directory, err = w.t.mem.Alloc(next.tree.Lay(most, 0)); err != nil {
-		return next, one[0], err
+		return next, met, err
 	}
 	next.tree.Lay(most, next.directory.Ptr())
 	x := w.slots
 	a.To, a.Most, a.Slots = next.tree, uint32(most), uint32(w.totals.Leaves)
 	a.Ring, a.Head, a.Tail, a.Mask = x.ring.Ptr(), x.head, x.tail, x.mask()
 	if err := a.Settle(w.s); err != nil {
-		return next, one[0], err
+		return next, met, err
 	}
-	return next, one[0], w.s.Download(bytesOf(one), a.Totals)
+	one := make([]kernels.TreeMet, 1)
+	err = w.s.Download(bytesOf(one), a.Totals)
+	return next, one[0], err
 }
 
 // trim is the next state, once its size is known.

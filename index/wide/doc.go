@@ -31,10 +31,11 @@
 //	                   │         known from the blocks before it, the nodes above too
 //	                   └ each change finds its leaf, and is hung to its list
 //
-// in two launches and one wait: memory for what settle takes is found before anybody
+// in two launches and one wait: memory for what is written is found before anybody
 // knows how much that is, by what the last batch took; settle counts on where it runs
-// out of it, and is done again. Lists that are too long, an upsert or a row of more
-// than 32 bits are found on the way, and have the batch go the other way.
+// out of it, and all is done again. Lists are clear from the batch before. Those that are
+// too long, an upsert or a row of more than 32 bits are found on the way, and have the
+// batch go the other way.
 //
 // # lsm: levels
 //
@@ -43,7 +44,7 @@
 //	  run  [k k k k k k k k k k k k k.]           ───────────┐       the levels of a tree above,
 //	  run  [k k k k k k k ...         ]      run  [k k k ... ]       dead bits, and sums where there are any
 //
-//	Apply   order ─ resolve ─▶ totals ─ write ─ merge, merge ... ─ levels ─▶ publish
+//	Apply   order ─ resolve ─▶ totals ─ write ─ merge, merge ... ─▶ publish
 //	        is it there?           │    the batch as a run   with runs not much larger
 //
 // A run is a packed tree: of its leaves all but the last are full, so that their
@@ -54,8 +55,9 @@
 // size, and a live and a dead entry that meet in a merge both go. A batch whose
 // rows are above all that were, as a table's new rows are, need not be resolved.
 // Whether they are is known to the GPU: a batch is taken to be like the last one, and
-// what it was like is looked at in the wait at its end (levels_likely.go). Small ones
-// are then not sorted by digits but in buckets, in two launches (kernels.RunsBatch).
+// what it was like is looked at in the wait at its end (levels_likely.go). Those of up to
+// a million changes are then not sorted by digits but in buckets, in two launches and
+// together with up to two small runs that they would be merged with (kernels.RunsBatch).
 //
 // Ranges of several runs are merged in pieces, a thread each: one begins where its
 // range does or at an entry whose number is a multiple of 32 in its run, and ends
@@ -86,7 +88,7 @@
 //  8. Of the entries of one pair in all runs, from the oldest to the newest, the
 //     first is live, and live and dead ones alternate. The oldest run has no dead
 //     ones.
-//  9. A run has more than three times the entries of the next newer one, small ones
+//  9. A run has more than five times the entries of the next newer one, small ones
 //     counted as 16,384; and there are at most kernels.MaxRuns.
 //  10. Runs and stacks never change. Apply and Prune write to nobody's memory until
 //     they publish, and cannot fail after that.
@@ -127,8 +129,8 @@
 // candidates. Kept: sorted arrays, whole levels merged at once, which a GPU does at
 // the speed of its memory (a hundred million entries take a few milliseconds: there
 // is no need to do it by steps as on a CPU); Prune merges some at a time. Changed:
-// batches of any size, growth by four, which halves the runs that a reader looks at
-// for a quarter more merging; changes in place of blind writes; ranges without a
+// batches of any size, growth by six, which halves the runs that a reader looks at
+// for a half more merging; changes in place of blind writes; ranges without a
 // sort. There are no filters: of a key that a small run does not have its directory
 // says so from the second cache, and eight keys of a warp would have to agree.
 //
@@ -140,13 +142,13 @@
 // # What was measured
 //
 // One H200, 50 million 32-bit keys and rows (bench/history, 2026-11-22): building
-// 20 G/s, lookups 13.0 (16.3 at 16 million), ranges of 8 4.2 and of 1024 0.165,
-// appending a million 6, inserting a million at random 1.7, ten thousand into 10
-// million 0.14; 9.7 bytes a key when built, 15.9 when grown at random. Lookups at the
-// oldest of 64 snapshots are as fast as at the latest, 13. Lookups wait for memory, so
-// that as many warps as there is room for are worth more than registers.
+// 20 G/s, lookups 12.9 (16.3 at 16 million), ranges of 8 4.1 and of 1024 0.166,
+// appending a million 5.4, inserting a million at random 1.9, ten thousand into 10
+// million 0.15, erasing a tenth 2.6; 9.7 bytes a key when built, 16 when grown at random.
+// Lookups at the oldest of 64 snapshots are as fast as at the latest, 13. Lookups wait for
+// memory, so that as many warps as there is room for are worth more than registers.
 //
-// lsm, 2^27 keys in batches of 2^20: inserting 3.9 G/s, lookups in three runs 5.7;
-// 17 million in batches of 2^16, in two runs: inserting 0.9, lookups 9.5, ranges of
-// 8 2.1, of 1024 0.04; 8.3 bytes a key.
+// lsm, 2^27 keys in batches of 2^20: inserting 4.5 G/s, lookups in two runs 7.4;
+// 17 million in batches of 2^16, in three runs: inserting 1.2 to 1.4, lookups 8, ranges of
+// 8 1.9, of 1024 0.036; 8.3 bytes a key.
 package wide

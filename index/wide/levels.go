@@ -29,6 +29,8 @@ type levels struct {
 	deleted uint64 // changes that took entries away since all was written anew
 	credit  int    // entries that clean-up may write
 	likely  likely // the next batch
+	kept    kept
+	apart   bool // runs have keys where batches have none, and are not merged with these at once
 
 	mu      sync.Mutex // of what follows
 	current *stack
@@ -160,6 +162,7 @@ func (x *levels) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.unref(x.current)
-	x.current, x.maxRow, x.deleted, x.credit = &stack{refs: 1}, 0, 0, 0
+	x.kept.release()
+	x.current, x.maxRow, x.deleted, x.credit, x.apart = &stack{refs: 1}, 0, 0, 0, false
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // times its entries, and small runs count as larger ones: a launch does not know
 // the difference. So there are at most kernels.MaxRuns.
 const (
-	growth   = 4
+	growth   = 6
 	smallRun = 1 << 14
 )
 
@@ -192,8 +192,7 @@ func (g *grow) newRun(wide bool, entries, dead int) (*run, error) {
 	return r, err
 }
 
-// compact merges the two newest runs as long as more says so, and writes the
-// directory of what comes of it.
+// compact merges the two newest runs as long as more says so, and sums up what comes of it.
 func (g *grow) compact(next *stack, more func(newer, older *run) bool) error {
 	for len(next.runs) > 1 && more(next.runs[0], next.runs[1]) {
 		if err := g.merge(next); err != nil {
@@ -203,10 +202,10 @@ func (g *grow) compact(next *stack, more func(newer, older *run) bool) error {
 	return g.finish(next)
 }
 
-// finish writes the directories of runs that are new.
+// finish sums up the new runs that have dead entries.
 func (g *grow) finish(next *stack) error {
 	for _, r := range next.runs {
-		if r.refs > 0 {
+		if r.refs > 0 || r.dead == 0 {
 			continue
 		}
 		var total, scratch device.Ptr
@@ -216,7 +215,7 @@ func (g *grow) finish(next *stack) error {
 		if err := g.room.take(&p); err != nil {
 			return err
 		}
-		if err := r.tree.Finish(g.s, total, scratch); err != nil {
+		if err := r.tree.Sum(g.s, total, scratch); err != nil {
 			return err
 		}
 	}

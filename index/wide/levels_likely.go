@@ -22,7 +22,7 @@ func (x *levels) learn(o *order, fresh bool) {
 // that is beyond those in which the last one's did.
 func (g *grow) holds(o, taken *order) bool {
 	first, _ := taken.differ(0)
-	beyond := (o.facts.Or[0] &^ o.facts.And[0]) &^ (1<<taken.top() - 1<<(8*first))
+	beyond := o.facts.Or[0] & o.facts.Not[0] &^ (1<<taken.top() - 1<<(8*first))
 	return o.rows32() && o.fresh(g.x.maxRow, len(g.last.runs) == 0) && o.facts.Full == 0 && beyond == 0
 }
 
@@ -33,12 +33,12 @@ func (g *grow) speculate(e index.Entries) (*stack, error) {
 	if !x.likely.fresh || e.Op != index.Insert || !o.one() || e.Keys.N+g.last.entries > maxEntries || e.Keys.N > maxBatch {
 		return nil, nil
 	}
-	if err := o.ask(); err != nil {
-		return nil, err
+	next := &stack{runs: g.last.runs, entries: g.last.entries + e.Keys.N, tails: g.last.tails}
+	write := g.likelyBatch
+	if e.Keys.N > kernels.MostBatch {
+		write = g.likelyRun
 	}
-	o.facts = x.likely.facts
-	next := &stack{runs: g.last.runs, entries: g.last.entries, tails: g.last.tails}
-	if err := g.likelyRun(next, &o); err != nil {
+	if err := write(next, &o); err != nil {
 		return nil, err
 	}
 	if err := g.grown(next); err != nil {
@@ -50,40 +50,64 @@ func (g *grow) speculate(e index.Entries) (*stack, error) {
 	if !g.holds(&o, &order{facts: x.likely.facts}) {
 		g.undo(nil)
 		g.fresh, x.likely.fresh = nil, false
+		x.apart = x.apart || o.facts.Full != 0
 		return nil, nil
 	}
 	x.maxRow = max(x.maxRow, o.maxRow())
 	return next, nil
 }
 
-// likelyRun writes all changes to a run of their own: small batches by buckets.
+// likelyRun sorts all changes to a run of their own.
 func (g *grow) likelyRun(next *stack, o *order) error {
+	if err := o.ask(); err != nil {
+		return err
+	}
+	o.facts = g.x.likely.facts
 	r, err := g.newRun(false, o.n, 0)
 	if err != nil {
 		return err
 	}
-	next.runs = append([]*run{r}, next.runs...)
-	next.entries += o.n
-	if o.n > kernels.MostBatch {
-		items := o.unsorted()
-		if err := o.plain(&items); err != nil {
-			return err
-		}
-		a := kernels.RunsWrite{R: g.last.kernel(), Items: items, N: uint64(o.n), To: r.tree}
-		return a.Write(g.s)
+	items := o.unsorted()
+	if err := o.plain(&items); err != nil {
+		return err
 	}
-	a := kernels.RunsBatch{To: r.tree, Keys: o.e.Keys.Data, Rows: o.e.Rows, Facts: o.out, N: uint64(o.n)}
-	bytes, clear := a.Room(r.tree.Form, o.top(), 0)
-	at, err := g.room.one(bytes)
+	a := kernels.RunsWrite{R: g.last.kernel(), Items: items, N: uint64(o.n), To: r.tree}
+	next.runs = append([]*run{r}, next.runs...)
+	return a.Write(g.s)
+}
+
+// likelyBatch writes the changes to a run by buckets, together with what is in runs that
+// it would be merged with.
+func (g *grow) likelyBatch(next *stack, o *order) error {
+	x := g.x
+	o.n, o.words = o.e.Keys.N, 1
+	a := kernels.RunsBatch{Keys: o.e.Keys.Data, Rows: o.e.Rows, N: uint64(o.n)}
+	for !x.apart && len(next.runs) > 0 && due(a.Entries(), next.runs[0].entries()) && a.Take(next.runs[0].tree) {
+		next.runs = next.runs[1:]
+	}
+	r, err := g.newRun(false, a.Entries(), 0)
 	if err != nil {
 		return err
 	}
-	a.Room(r.tree.Form, o.top(), at)
-	if err := kernels.Zero(g.s, at, clear); err != nil {
+	a.To = r.tree
+	next.runs = append([]*run{r}, next.runs...)
+	top := (&order{facts: x.likely.facts}).top()
+	at, err := g.room.one(a.Lay(top, 0))
+	if err != nil {
 		return err
 	}
-	if err := a.Spread(g.s); err != nil {
+	a.Lay(top, at)
+	kept, batch, err := x.kept.room(x.mem, g.s, kernels.BatchKept)
+	if err != nil {
 		return err
 	}
-	return a.Place(g.s)
+	a.Keep(kept, batch)
+	o.out = a.Facts
+	if err = a.Spread(g.s); err == nil {
+		err = a.Place(g.s)
+	}
+	if err != nil {
+		x.kept.release()
+	}
+	return err
 }

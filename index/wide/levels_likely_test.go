@@ -34,10 +34,11 @@ func testLikely(m *model) {
 		return out
 	}
 	random := func(bits int) func(int) uint64 { return func(int) uint64 { return m.rnd.Uint64() >> (64 - bits) } }
-	for range 3 {
+	for range 6 {
 		m.apply(batch(700, random(20)), nil)
 	}
-	require.Equal(m, 2, m.s.launches["runs_place_4"]+m.s.launches["runs_place_8"])
+	require.Equal(m, 5, m.s.launches["runs_place_4"]+m.s.launches["runs_place_8"])
+	require.Zero(m, m.s.launches["runs_merge_4"]+m.s.launches["runs_merge_8"])
 	m.apply(batch(1, random(20)), nil)
 	for _, other := range [][]pair{
 		batch(300, random(21)),
@@ -49,6 +50,11 @@ func testLikely(m *model) {
 		m.apply(other, nil)
 		m.apply(batch(300, random(20)), nil)
 		m.apply(batch(300, random(20)), nil)
+	}
+	for _, base := range []uint64{5 << 20, 1 << 20, 9 << 20} { // keys of which older runs have none
+		for range 3 {
+			m.apply(batch(900, func(int) uint64 { return base + m.rnd.Uint64()>>44 }), nil)
+		}
 	}
 	row = 1 << 33
 	m.apply(batch(300, random(20)), nil)

@@ -2,6 +2,7 @@ package wide
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/index"
@@ -43,14 +44,11 @@ func (o *order) look() error {
 // ask has the GPU look, and hear waits for what it has seen.
 func (o *order) ask() (err error) {
 	o.n, o.words = o.e.Keys.N, int(o.form.Rest+1-o.form.Long)
-	one := make([]kernels.TreeFacts, 1)
-	for i := range one[0].And {
-		one[0].And[i] = ^uint64(0)
-	}
-	if o.out, err = o.room.one(len(bytesOf(one))); err != nil {
+	size := int(unsafe.Sizeof(o.facts))
+	if o.out, err = o.room.one(size); err != nil {
 		return err
 	}
-	if err := o.s.Upload(o.out, bytesOf(one)); err != nil {
+	if err := kernels.Zero(o.s, o.out, size); err != nil {
 		return err
 	}
 	if o.one() {
@@ -94,11 +92,11 @@ func (o *order) maxRow() uint64 {
 }
 
 // top is how many of the lowest bits of first words there are in which these differ.
-func (o *order) top() int { return bits.Len64(o.facts.Or[0] &^ o.facts.And[0]) }
+func (o *order) top() int { return bits.Len64(o.facts.Or[0] & o.facts.Not[0]) }
 
 // differ are the digits of a word in which keys differ.
 func (o *order) differ(word int) (first, last int) {
-	d := o.facts.Or[word] &^ o.facts.And[word]
+	d := o.facts.Or[word] & o.facts.Not[word]
 	if d == 0 {
 		return 0, 0
 	}

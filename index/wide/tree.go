@@ -42,7 +42,9 @@ type tree struct {
 	next    guess
 
 	mu      sync.Mutex // of what follows
-	states  []*state   // by age; the last one is the latest
+	kept    kept
+	most    int      // leaves that it is for
+	states  []*state // by age; the last one is the latest
 	applied index.Version
 	oldest  index.Version // the first that may be asked for
 }
@@ -154,6 +156,9 @@ func (t *tree) Stats() index.Stats {
 	if st.tree.Entries > 0 {
 		x.Height = int(st.tree.Height) + 1
 	}
+	if t.kept.buffer != nil {
+		x.Bytes += int64(t.kept.buffer.Len())
+	}
 	seen := map[any]bool{}
 	for _, st := range t.states {
 		if st.directory != nil {
@@ -180,6 +185,7 @@ func (t *tree) Close() error {
 	for _, st := range t.states {
 		st.free()
 	}
+	t.kept.release()
 	t.states = []*state{{tree: kernels.Tree{Form: t.form(false)}}}
 	return nil
 }
