@@ -42,17 +42,17 @@ run() {
 	nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem --format=csv,noheader
 	for p in "$@"; do
 		case $p in
-		fold) part "$p" 60 '^(ok|PASS|FAIL|panic)|--- FAIL|GB/s' ./kernels.test -test.timeout 50s -test.run 'TestFold$/^cuda$|TestRadix/./^cuda$|TestSelect/./^cuda$|TestSelectBits/^cuda$|TestCopyAll/^cuda$' -test.bench BenchmarkFold ;;
+		fold) part "$p" 60 '^(ok|PASS|FAIL|panic)|--- FAIL|GB/s' ./kernels.test -test.timeout 50s -test.run '^TestFold$/^cuda$|^TestRadix$/./^cuda$|^TestSelect$/./^cuda$|^TestSelectBits$/^cuda$|^TestCopyAll$/^cuda$' -test.bench BenchmarkFold ;;
 		functions) part "$p" 70 '^(ok|PASS|FAIL|---|panic)' ./exec.test -test.timeout 60s -test.run '^TestFunctionsAway$' -test.v ;;
 		compiled) part "$p" 120 '^(ok|PASS|FAIL|--- FAIL|panic)' ./exec.test -test.timeout 110s -test.run '^TestCompile' ;;
 		kernels) part "$p" 150 '^(ok|PASS|FAIL|panic)| --- FAIL' ./kernels.test -test.timeout 140s -test.run '/^cuda$' ;;
 		steps) part "$p" 150 'GB/s|Grows/s|FAIL|panic' ./kernels.test -test.run NONE -test.benchtime 4x \
 			-test.bench 'BenchmarkCopy/from_byte_0|BenchmarkReduce|BenchmarkScan|BenchmarkSelect|BenchmarkGroup$|BenchmarkFold|BenchmarkSum|BenchmarkRadix|BenchmarkJoin' ;;
-		tpch) part "$p" 300 'gpusql|Q|mean' ./bench tpch -sf 10 -engines gpusql,duckdb -runs 7 -queries "$dir/tpch" ;;
+		tpch) part "$p" 300 'gpusql|Q|mean|time:|gpu:' ./bench tpch -sf 10 -engines gpusql,duckdb -runs 7 -explain -queries "$dir/tpch" ;;
 		small) part "$p" 60 'steps' ./bench steps -gpu -engines gpusql,duckdb ;;
 		profile) part "$p" 90 'Q|loaded' ./bench tpch -sf 10 -engines gpusql -q 1,6 -runs 500 -queries "$dir/tpch" -cpuprofile "$out/q.prof" ;;
-		hits) part "$p" 400 'loaded|Q|mean' ./bench hits -rows 100e6 -engines gpusql,duckdb -runs 3 -q 5,8,9,10,11,12,13,14,15,16,17,18,19,31,33,36 ;;
-		cold) part "$p" 200 'first|GB' ./bench cold -sf 10 -copies 5 -engines gpusql,duckdb,gpusql-cuda ;;
+		hits) part "$p" 400 'loaded|Q|mean' ./bench hits -rows 100e6 -engines gpusql,duckdb -runs 2 -q 8,10,13,16,31 ;;
+		cold) part "$p" 200 'first|GB' ./bench cold -sf 10 -copies 8 -engines gpusql,duckdb,gpusql-cuda ;;
 		*) echo "no part $p" ;;
 		esac
 	done
