@@ -139,9 +139,9 @@ func testDirect(t *testing.T, d device.Device, k index.Kind, f index.Format) {
 	m.apply(batch(200, 1, 1000, 100)) // all to one leaf
 	m.apply(batch(100, 2000, 1<<40, 90))
 	m.apply(batch(100, 2000, 1<<40, 10))
-	m.apply(batch(140_000, 1<<30, 1<<30, 100)) // more leaves than a round of all blocks has
+	m.apply(batch(30_000, 1<<30, 1<<30, 100)) // more leaves than a block has
 	for range 3 {
-		m.apply(batch(2500, 1<<30, 1<<30, 90))
+		m.apply(batch(1500, 1<<30, 1<<30, 90))
 	}
 	all := slices.Collect(maps.Keys(m.want))
 	m.apply(all, slices.Repeat([]index.Op{index.Delete}, len(all)))
