@@ -164,7 +164,8 @@ func (c *Conn) showDevices() (*Rows, error) {
 	return c.valueRows(texts("name", "kind", "state", "memory", "memory_used", "memory_limit", "driver", "about"), rows)
 }
 
-// showResident lists the columns of tables that lie in memory of GPUs.
+// showResident lists the columns of tables that lie in memory of GPUs, and what
+// found no room there.
 func (c *Conn) showResident() (*Rows, error) {
 	d := c.db.devices
 	schema := append(texts("device", "table", "segments", "column"), sqltype.Column{Name: "rows", Type: sqltype.Int64},
@@ -182,6 +183,10 @@ func (c *Conn) showResident() (*Rows, error) {
 			}
 			rows = append(rows, append(textValues(g.Name(), r.Table, segments, r.Column), sqltype.NewInt64(int64(r.Rows)),
 				sqltype.NewInt64(r.Bytes), sqltype.Datum{Type: sqltype.Timestamp, I: r.Used.UnixMicro()}, sqltype.NewBool(r.Pinned)))
+		}
+		if n := g.spilt.Used(); n > 0 { // of queries under way, in pinned memory of the host
+			rows = append(rows, append(textValues(g.Name(), "spilt to host memory", "", ""), sqltype.Datum{Null: true, Type: sqltype.Int64},
+				sqltype.NewInt64(n), sqltype.Datum{Type: sqltype.Timestamp, I: time.Now().UnixMicro()}, sqltype.NewBool(true)))
 		}
 	}
 	return c.valueRows(schema, rows)

@@ -140,10 +140,16 @@ func TestGPUMemory(t *testing.T) {
 // TestGPUSpills: operators whose state a GPU's memory does not hold give the same
 // as on the CPU, and leave nothing in the host's memory.
 func TestGPUSpills(t *testing.T) {
-	db := filled(t, "?gpu_memory_limit=100KB")
+	db := filled(t, "?gpu_memory_limit=100KB&device=cuda")
 	cpu, gpu := session(t, db), session(t, db)
 	run(t, cpu, "SET device = 'cpu'")
 	run(t, gpu, "SET device = 'cuda'", "SET require_gpu = on")
+	open, err := session(t, db).Query(context.Background(), "SELECT * FROM t ORDER BY s, k")
+	require.NoError(t, err)
+	require.True(t, open.Next())
+	require.Contains(t, strings.Join(all(t, cpu, "SHOW RESIDENT"), "\n"), "spilt to host memory")
+	require.NoError(t, open.Close())
+	require.NotContains(t, strings.Join(all(t, cpu, "SHOW RESIDENT"), "\n"), "spilt to host memory")
 	for _, sql := range []string{
 		"SELECT a.s, b.n FROM t a JOIN t b ON a.k = b.k",
 		"SELECT k, s, sum(n), max(s) FROM t GROUP BY k, s",
