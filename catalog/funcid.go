@@ -194,6 +194,8 @@ const (
 	FuncLower
 	FuncUpper
 	FuncInitcap
+	FuncStripAccents
+	FuncNormalize
 	FuncTrim
 	FuncLtrim
 	FuncRtrim
@@ -298,6 +300,7 @@ const (
 	FuncTimezone
 	FuncDateTrunc
 	FuncDateDiff
+	FuncDateSub
 	FuncAge
 	FuncMakeDate
 	FuncMakeTime
@@ -455,7 +458,7 @@ var funcNames = [numFuncs]string{
 	FuncToJSON: "to_json", FuncJSONArray: "json_array", FuncJSONObject: "json_object",
 
 	FuncLength: "length", FuncOctetLength: "octet_length", FuncBitLength: "bit_length",
-	FuncLower: "lower", FuncUpper: "upper", FuncInitcap: "initcap", FuncTrim: "trim",
+	FuncLower: "lower", FuncUpper: "upper", FuncInitcap: "initcap", FuncStripAccents: "strip_accents", FuncNormalize: "nfc_normalize", FuncTrim: "trim",
 	FuncLtrim: "ltrim", FuncRtrim: "rtrim", FuncSubstring: "substring", FuncLeft: "left",
 	FuncRight: "right", FuncLpad: "lpad", FuncRpad: "rpad", FuncReplace: "replace",
 	FuncReverse: "reverse", FuncRepeat: "repeat", FuncError: "error", FuncConcat: "concat", FuncConcatWs: "concat_ws",
@@ -485,7 +488,7 @@ var funcNames = [numFuncs]string{
 	FuncDayOfWeek: "dayofweek", FuncISODayOfWeek: "isodow", FuncDayOfYear: "dayofyear",
 	FuncDecade: "decade", FuncCentury: "century", FuncMillennium: "millennium", FuncEra: "era",
 	FuncEpoch: "epoch", FuncJulian: "julian", FuncTimezone: "timezone", FuncDateTrunc: "date_trunc",
-	FuncDateDiff: "date_diff", FuncAge: "age", FuncMakeDate: "make_date", FuncMakeTime: "make_time",
+	FuncDateDiff: "date_diff", FuncDateSub: "date_sub", FuncAge: "age", FuncMakeDate: "make_date", FuncMakeTime: "make_time",
 	FuncMakeTimestamp: "make_timestamp", FuncMakeInterval: "make_interval",
 	FuncToYears: "to_years", FuncToMonths: "to_months", FuncToDays: "to_days", FuncToHours: "to_hours", FuncToMinutes: "to_minutes", FuncToSeconds: "to_seconds", FuncToMilliseconds: "to_milliseconds", FuncToMicroseconds: "to_microseconds", FuncToWeeks: "to_weeks", FuncToQuarters: "to_quarters", FuncToDecades: "to_decades", FuncToCenturies: "to_centuries", FuncToMillennia: "to_millennia",
 	FuncToTimestamp: "to_timestamp", FuncToDate: "to_date", FuncLastDay: "last_day",

@@ -46,6 +46,10 @@ func dateFamilies() []family {
 			on(i64, str, date, date), on(i64, str, ts, ts), on(i64, str, tz, tz),
 			on(i64, date, date), // MySQL's, in days, the later first
 		}},
+		// date_sub counts the units that go whole between.
+		{Func: Func{ID: FuncDateSub}, aliases: []string{"datesub"}, signatures: []signature{
+			on(i64, str, date, date), on(i64, str, ts, ts), on(i64, str, tz, tz),
+		}},
 		{Func: Func{ID: FuncAge}, signatures: []signature{on(iv, ts, ts), on(iv, tz, tz)}},
 		{Func: Func{ID: FuncMakeDate}, signatures: []signature{on(date, i64, i64, i64)}},
 		{Func: Func{ID: FuncMakeTime}, signatures: []signature{on(tm, i64, i64, f64)}},

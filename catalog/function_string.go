@@ -24,7 +24,7 @@ func stringFamilies() []family {
 			signatures: []signature{on(i32, str), on(i32, blob), on(i32, bit), by(ofList(i32))}},
 		{Func: Func{ID: FuncOctetLength}, aliases: []string{"strlen"}, signatures: []signature{on(i32, str), on(i32, blob), on(i32, bit)}},
 		{Func: Func{ID: FuncBitLength}, signatures: []signature{on(i32, str), on(i32, blob), on(i32, bit)}},
-		ofString(FuncLower, "lcase"), ofString(FuncUpper, "ucase"), ofString(FuncInitcap),
+		ofString(FuncLower, "lcase"), ofString(FuncUpper, "ucase"), ofString(FuncInitcap), ofString(FuncStripAccents), ofString(FuncNormalize),
 		trim(FuncTrim, "btrim"), trim(FuncLtrim), trim(FuncRtrim),
 		{Func: Func{ID: FuncSubstring}, aliases: []string{"substr", "mid"}, signatures: []signature{
 			on(str, str, i64, i64).withOptional(1), on(blob, blob, i64, i64).withOptional(1),

@@ -35,6 +35,8 @@ var macros = []struct {
 	{Doc{`histogram(x)`, `an aggregate: a map of the values to how often they come`, `histogram(x) FROM (VALUES (1), (2), (1)) AS t (x)`}, `list_histogram(list(x))`},
 	{Doc{`json_group_object(key, value)`, `an aggregate: an object of keys and values; json_object_agg is the same`, `json_group_object(x, x * 2) FROM (VALUES (1), (2)) AS t (x)`},
 		`to_json(map(list(key), list(value)))`},
+	{Doc{`geomean(x)`, `an aggregate: the geometric mean; geometric_mean is the same`, `round(geomean(x), 4) FROM (VALUES (1), (2), (4)) AS t (x)`}, `exp(avg(ln(x)))`},
+	{Doc{`geometric_mean(x)`, `geomean`, `round(geometric_mean(x), 4) FROM (VALUES (1), (2), (4)) AS t (x)`}, `geomean(x)`},
 	{Doc{`entropy(x)`, `an aggregate: how many bits a value tells`, `entropy(x) FROM (VALUES (1), (2), (1), (3)) AS t (x)`},
 		`CASE WHEN count(x) > 0 THEN log2(count(x)) - list_sum([n * log2(n) FOR n IN map_values(histogram(x))]) / count(x) ELSE 0 END`},
 	{Doc{`jsonb_object_agg(key, value)`, `json_group_object`, `jsonb_object_agg(x, x * 2) FROM (VALUES (1), (2)) AS t (x)`}, `json_group_object(key, value)`},

@@ -29,7 +29,9 @@ func dateFuncs(name string, args []sqltype.Type, result sqltype.Type, consts []*
 	case "date_bin":
 		return dateBin, true
 	case "date_diff":
-		return dateDiff(args)
+		return dateDiff(args, sqltype.DatePart.Diff)
+	case "date_sub":
+		return dateDiff(args, sqltype.DatePart.Complete)
 	case "timezone":
 		if len(args) == 2 {
 			return atTimeZone(args[1].Kind == sqltype.KindTimestampTZ), true
@@ -217,8 +219,9 @@ func dateTrunc(t sqltype.Type) ScalarFunc {
 	}
 }
 
-// dateDiff is date_diff(unit, from, to), or MySQL's datediff(to, from) in days.
-func dateDiff(args []sqltype.Type) (ScalarFunc, bool) {
+// dateDiff is date_diff(unit, from, to) or date_sub, by what counts the units, or
+// MySQL's datediff(to, from) in days.
+func dateDiff(args []sqltype.Type, count func(p sqltype.DatePart, from, to int64) (int64, bool)) (ScalarFunc, bool) {
 	if len(args) == 2 {
 		return Pure2(func(to, from int32) int64 { return int64(to) - int64(from) }), true
 	}
@@ -232,7 +235,7 @@ func dateDiff(args []sqltype.Type) (ScalarFunc, bool) {
 			}
 			d1, t1 := from(i)
 			d2, t2 := to(i)
-			n, ok := p.Diff(sqltype.DateToTimestamp(d1)+t1, sqltype.DateToTimestamp(d2)+t2)
+			n, ok := count(p, sqltype.DateToTimestamp(d1)+t1, sqltype.DateToTimestamp(d2)+t2)
 			if !ok {
 				return 0, sqltype.UnknownPart(p.String(), args[1])
 			}

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/sqltype"
 )
@@ -48,6 +50,10 @@ func stringFuncs(name string, args []sqltype.Type, _ sqltype.Type, _ []*sqltype.
 		return rewrite(appendInitcap), true
 	case "reverse":
 		return rewrite(appendReverse), true
+	case "strip_accents":
+		return rewrite(appendWithoutAccents), true
+	case "nfc_normalize":
+		return rewrite(norm.NFC.AppendString), true
 	case "lpad", "rpad":
 		return padded(name == "lpad", len(args) == 3), true
 	case "repeat":
@@ -325,6 +331,16 @@ func appendReverse(dst []byte, s string) []byte {
 		_, n := utf8.DecodeLastRuneInString(s)
 		dst = append(dst, s[len(s)-n:]...)
 		s = s[:len(s)-n]
+	}
+	return dst
+}
+
+// appendWithoutAccents leaves out what marks a letter.
+func appendWithoutAccents(dst []byte, s string) []byte {
+	for _, r := range norm.NFD.String(s) {
+		if !unicode.Is(unicode.Mn, r) {
+			dst = utf8.AppendRune(dst, r)
+		}
 	}
 	return dst
 }

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gpusql/gpusql/sqltype"
@@ -56,10 +57,43 @@ func (p *parser) statement() Statement {
 		return p.callStatement(t.start)
 	case p.isText("pragma"):
 		return p.pragma()
+	case p.isText("install"), p.isText("load"):
+		return p.extension(t)
+	case p.isText("force") && p.ahead(1).word == kwCheckpoint:
+		p.at++
+		return p.maintain(p.advance())
 	case p.isText("attach"), p.isText("grant"):
 		panic(p.unsupported(strings.ToUpper(p.textOf(t))))
 	}
 	panic(p.unexpected("a statement"))
+}
+
+// builtIn are DuckDB's extensions whose work is done without one here.
+var builtIn = []string{"json", "parquet", "icu", "core_functions", "autocomplete"}
+
+// extension reads INSTALL name [FROM where] and LOAD name, which do nothing for what is
+// there anyway. There are no others.
+func (p *parser) extension(t *token) Statement {
+	p.at++
+	m := &Maintain{Word: "PRAGMA", Pos: t.start}
+	at := p.toks[p.at].start
+	name := ""
+	if k := p.kind(); k == tokString {
+		name = p.stringValue("")
+	} else {
+		name = p.ident("the name of an extension").Name
+	}
+	if !slices.ContainsFunc(builtIn, func(b string) bool { return strings.EqualFold(b, name) }) {
+		panic(failAt(at, sqltype.CodeNotSupported, "there is no extension %q: json, parquet and icu are built in, and there are no others", name))
+	}
+	if p.acceptWord(kwFrom) {
+		if p.kind() == tokString {
+			p.at++
+		} else {
+			p.ident("where it is from")
+		}
+	}
+	return m
 }
 
 // comment reads COMMENT ON what IS 'text'.

@@ -330,6 +330,31 @@ func (p DatePart) Diff(from, to int64) (int64, bool) {
 	return 0, false
 }
 
+// Complete counts how often the part goes whole between two timestamps; false when it
+// is no unit to count. Back in time it is negative.
+func (p DatePart) Complete(from, to int64) (int64, bool) {
+	if to < from {
+		n, ok := p.Complete(to, from)
+		return -n, ok
+	}
+	months := map[DatePart]int64{PartMonth: 1, PartQuarter: 3, PartYear: 12, PartISOYear: 12, PartDecade: 120, PartCentury: 1200, PartMillennium: 12000}
+	if unit := months[p]; unit > 0 {
+		n, _ := PartMonth.Diff(from, to)
+		d1, d2 := TimestampToDate(from), TimestampToDate(to)
+		if addMonths(d1, n)*MicrosPerDay+(from-DateToTimestamp(d1)) > int64(d2)*MicrosPerDay+(to-DateToTimestamp(d2)) {
+			n-- // the last one is not whole
+		}
+		return n / unit, true
+	}
+	micros := map[DatePart]int64{PartWeek: 7 * MicrosPerDay, PartDay: MicrosPerDay, PartDayOfWeek: MicrosPerDay, PartDayOfYear: MicrosPerDay,
+		PartISODayOfWeek: MicrosPerDay, PartJulian: MicrosPerDay, PartHour: MicrosPerHour, PartMinute: MicrosPerMinute,
+		PartSecond: MicrosPerSecond, PartEpoch: MicrosPerSecond, PartMillisecond: 1000, PartMicrosecond: 1}
+	if unit := micros[p]; unit > 0 {
+		return (to - from) / unit, true
+	}
+	return 0, false
+}
+
 // UnknownPart is the error of a word that names no part, or none of that type.
 func UnknownPart(word string, t Type) *Error {
 	return Errorf(CodeInvalidParameter, "unit %q not recognized for type %s", word, typeWord(t))
