@@ -182,6 +182,9 @@ const (
 	FuncJSONArrayLength
 	FuncJSONKeys
 	FuncJSONEntries
+	FuncJSONNodes
+	FuncJSONTree
+	FuncJSONMergePatch
 	FuncJSON
 	FuncToJSON
 	FuncJSONArray
@@ -454,7 +457,8 @@ var funcNames = [numFuncs]string{
 	FuncJSONGet: "#>", FuncJSONGetText: "#>>", FuncJSONContains: "json_contains", FuncJSONHolds: "json_holds", FuncJSONPretty: "json_pretty",
 	FuncJSONValue: "json_value", FuncJSONStructure: "json_structure", FuncJSONStripNulls: "json_strip_nulls", FuncJSONRemove: "json_remove", FuncJSONSet: "json_set",
 	FuncJSONValid: "json_valid", FuncJSONType: "json_type", FuncJSONTypeof: "json_typeof",
-	FuncJSONArrayLength: "json_array_length", FuncJSONKeys: "json_keys", FuncJSONEntries: "json_entries", FuncJSON: "json",
+	FuncJSONArrayLength: "json_array_length", FuncJSONKeys: "json_keys", FuncJSONEntries: "json_entries", FuncJSONNodes: "json_nodes", FuncJSONTree: "json_tree",
+	FuncJSONMergePatch: "json_merge_patch", FuncJSON: "json",
 	FuncToJSON: "to_json", FuncJSONArray: "json_array", FuncJSONObject: "json_object",
 
 	FuncLength: "length", FuncOctetLength: "octet_length", FuncBitLength: "bit_length",

@@ -57,6 +57,8 @@ func jsonFamilies() []family {
 		within(FuncJSONArrayLength, i64, "jsonb_array_length"),
 		within(FuncJSONKeys, sqltype.ListOf(str)),
 		within(FuncJSONEntries, sqltype.ListOf(entry)),
+		within(FuncJSONNodes, sqltype.ListOf(jsonNode)), within(FuncJSONTree, sqltype.ListOf(jsonNode)),
+		{Func: Func{ID: FuncJSONMergePatch, NullIn: true}, signatures: []signature{on(js, js, js), on(js, str, str), on(js, js, str), on(js, str, js)}},
 		{Func: Func{ID: FuncJSON}, signatures: []signature{on(js, js), on(js, str)}},
 		{Func: Func{ID: FuncToJSON}, aliases: []string{"to_jsonb", "row_to_json", "array_to_json", "json_quote"}, signatures: []signature{on(js, anyType)}},
 		{Func: Func{ID: FuncJSONArray, NullIn: true}, aliases: []string{"json_build_array", "jsonb_build_array"}, signatures: []signature{by(jsonValues(1))}},
@@ -71,6 +73,13 @@ func starredPath(r *Resolved, consts []*sqltype.Datum) {
 		r.Result = sqltype.ListOf(r.Result)
 	}
 }
+
+// jsonNode is a value within a JSON, as json_each and json_tree give them.
+var jsonNode = sqltype.StructOf([]sqltype.Field{
+	{Name: "key", Type: sqltype.Varchar}, {Name: "value", Type: sqltype.JSON}, {Name: "type", Type: sqltype.Varchar},
+	{Name: "atom", Type: sqltype.JSON}, {Name: "id", Type: sqltype.Int64}, {Name: "parent", Type: sqltype.Int64},
+	{Name: "fullkey", Type: sqltype.Varchar}, {Name: "path", Type: sqltype.Varchar},
+})
 
 // jsonValues takes any arguments as they are, in groups of n.
 func jsonValues(n int) rule {

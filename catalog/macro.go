@@ -30,6 +30,8 @@ var macros = []struct {
 	{Doc{`kurtosis(x)`, `the same, of a sample`, `round(kurtosis(x), 4) FROM (VALUES (1), (2), (4), (9)) AS t (x)`},
 		`CASE WHEN count(x) > 3 THEN ((count(x)::DOUBLE + 1) * (kurtosis_pop(x) + 3) - 3 * (count(x)::DOUBLE - 1)) * (count(x)::DOUBLE - 1) /
 			((count(x)::DOUBLE - 2) * (count(x)::DOUBLE - 3)) END`},
+	{Doc{`mad(x)`, `an aggregate: the median of the distances from the median`, `mad(x) FROM (VALUES (1), (2), (4), (9)) AS t (x)`},
+		`list_aggregate(list_transform(list(x), y -> abs(y - list_aggregate(list(x), 'median'))), 'median')`},
 	{Doc{`approx_quantile(x, fraction)`, `quantile_disc, which is exact`, `approx_quantile(x, 0.5) FROM (VALUES (1), (2), (4)) AS t (x)`}, `quantile_disc(x, fraction)`},
 	{Doc{`reservoir_quantile(x, fraction)`, `the same`, `reservoir_quantile(x, 0.5) FROM (VALUES (1), (2), (4)) AS t (x)`}, `quantile_disc(x, fraction)`},
 	{Doc{`histogram(x)`, `an aggregate: a map of the values to how often they come`, `histogram(x) FROM (VALUES (1), (2), (1)) AS t (x)`}, `list_histogram(list(x))`},

@@ -70,6 +70,10 @@ func jsonFuncs(name string, args []sqltype.Type, result sqltype.Type, consts []*
 		}), true
 	case "json_entries":
 		return onJSON(jsonEntries), true
+	case "json_nodes", "json_tree":
+		return jsonNodes(name == "json_tree"), true
+	case "json_merge_patch":
+		return jsonMergePatch(), true
 	case "json":
 		return onJSON(func(c *Call, _ int, text string) (View, error) {
 			var b bytes.Buffer

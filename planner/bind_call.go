@@ -160,6 +160,11 @@ func (b *binder) special(s *scope, name string, e *parser.Call) (Expr, bool) {
 	case "current_setting":
 		count(1, 2)
 		return b.currentSetting(s, e), true
+	case "regexp_extract", "strptime":
+		if list, ok := ofList(name, e); ok {
+			return b.ofEach(s, name, e, list), true
+		}
+		return nil, false
 	case "date_part", "datepart":
 		if parts, ok := e.Args[0].(*parser.Array); ok && len(e.Args) == 2 {
 			return b.dateParts(s, parts, e), true
@@ -185,6 +190,44 @@ func (b *binder) special(s *scope, name string, e *parser.Call) (Expr, bool) {
 		at[i] = a.Start()
 	}
 	return b.coalesce(b.exprs(s, e.Args), at), true
+}
+
+// ofList is the list that such a call has in the place of its last argument.
+func ofList(name string, e *parser.Call) (*parser.Array, bool) {
+	if name == "regexp_extract" && len(e.Args) != 3 || name != "regexp_extract" && len(e.Args) != 2 {
+		return nil, false
+	}
+	list, ok := e.Args[len(e.Args)-1].(*parser.Array)
+	return list, ok && len(list.Exprs) > 0
+}
+
+// ofEach is a call for each element of a list in the place of one value:
+//
+//	regexp_extract(x, p, ['a', 'b'])     {'a': regexp_extract(x, p, 1), 'b': regexp_extract(x, p, 2)}
+//	strptime(x, [f, g])                  coalesce(try_strptime(x, f), strptime(x, g))
+func (b *binder) ofEach(s *scope, name string, e *parser.Call, list *parser.Array) Expr {
+	calls := make([]parser.Expr, len(list.Exprs))
+	each := func(i int, last parser.Expr) parser.Expr {
+		c := *e
+		c.Args = append(slices.Clone(e.Args[:len(e.Args)-1]), last)
+		if name == "strptime" && i < len(calls)-1 {
+			c.Name = callName("try_strptime")
+		}
+		return &c
+	}
+	if name == "regexp_extract" {
+		pack := callOf("struct_pack", e.Pos)
+		for i, x := range list.Exprs {
+			field := parser.Ident{Name: b.constant(x, sqltype.Varchar).S, Quoted: true, Pos: x.Start()}
+			group := &parser.Literal{Value: sqltype.NewInt32(int32(i + 1)), Pos: x.Start()}
+			pack.Named = append(pack.Named, parser.NamedArg{Name: field, Value: each(i, group)})
+		}
+		return b.structPack(s, pack)
+	}
+	for i, x := range list.Exprs {
+		calls[i] = each(i, x)
+	}
+	return b.expr(s, callOf("coalesce", e.Pos, calls...))
 }
 
 // currentSetting is what SHOW gives, as a constant of whatever type it meets. With

@@ -10,17 +10,26 @@ import (
 // jsonTables are the table functions over JSON, with the columns that they give
 // of each entry.
 var jsonTables = map[string][]string{
-	"json_each": {"key", "value"}, "jsonb_each": {"key", "value"}, "json_each_text": {"key", "value"}, "jsonb_each_text": {"key", "value"},
+	"json_each": jsonColumns, "json_tree": jsonColumns, "jsonb_each": {"key", "value"}, "json_each_text": {"key", "value"}, "jsonb_each_text": {"key", "value"},
 	"json_array_elements": {"value"}, "jsonb_array_elements": {"value"}, "json_array_elements_text": {"value"}, "jsonb_array_elements_text": {"value"},
 	"json_object_keys": {"key"}, "jsonb_object_keys": {"key"},
 }
 
-// jsonTable is json_each(x): SELECT entry.key, entry.value FROM unnest(json_entries(x)) AS u(entry),
+var jsonColumns = []string{"key", "value", "type", "atom", "id", "parent", "fullkey", "path"}
+
+// jsonTable is jsonb_each(x): SELECT entry.key, entry.value FROM unnest(json_entries(x)) AS u(entry),
 // and json_each_text the same with entry.value ->> '$'.
 func (b *binder) jsonTable(s *scope, t *parser.FuncTable, columns []string) *fromItem {
 	at, called := t.Call.Pos, t.Call.Name.Parts[0]
+	maker := "json_entries"
+	if len(columns) == len(jsonColumns) {
+		maker = "json_nodes"
+		if sameName(called.Name, "json_tree") {
+			maker = "json_tree"
+		}
+	}
 	entry := parser.Ident{Name: "entry", Pos: at}
-	sel := &parser.Select{Pos: at, From: []parser.TableExpr{&parser.FuncTable{Call: callOf("unnest", at, callOf("json_entries", at, t.Call.Args...)),
+	sel := &parser.Select{Pos: at, From: []parser.TableExpr{&parser.FuncTable{Call: callOf("unnest", at, callOf(maker, at, t.Call.Args...)),
 		Alias: &parser.Ident{Name: "u"}, Columns: []parser.Ident{entry}, Pos: at}}}
 	for _, name := range columns {
 		var field parser.Expr = &parser.ColumnRef{Name: parser.Name{Parts: []parser.Ident{entry, {Name: name, Pos: at}}}}
@@ -30,7 +39,11 @@ func (b *binder) jsonTable(s *scope, t *parser.FuncTable, columns []string) *fro
 		sel.Items = append(sel.Items, parser.SelectItem{Expr: field, Alias: &parser.Ident{Name: name}})
 	}
 	q := b.query(s, s.ctes, &parser.Query{Body: sel, Pos: at})
-	return b.named(&fromItem{node: q.node, star: starOf(q.cols)}, called.Name, t.Alias, t.Columns)
+	item := b.named(&fromItem{node: q.node, star: starOf(q.cols)}, called.Name, t.Alias, t.Columns)
+	if maker == "json_nodes" { // * is PostgreSQL's two, all others of DuckDB can be named
+		item.star = item.star[:2]
+	}
+	return item
 }
 
 // fromJSON is from_json(x, structure): a cast of JSON to the type that a constant

@@ -239,10 +239,15 @@ func (s *scope) find(parts []parser.Ident) (Expr, bool) {
 
 func (s *scope) unqualified(name parser.Ident) (Expr, bool) {
 	i := pick(name, len(s.star), func(i int) string { return s.star[i].col.Name }, "")
-	if i < 0 {
-		return nil, false
+	if i >= 0 {
+		return s.star[i].value(), true
 	}
-	return s.star[i].value(), true
+	for _, rel := range s.rels { // what * leaves out
+		if i := rel.find(name); i >= 0 {
+			return colRef(rel.cols[i]), true
+		}
+	}
+	return nil, false
 }
 
 // pick is the one of n columns that a name means, or -1. Of several whose names

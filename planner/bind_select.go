@@ -1,6 +1,9 @@
 package planner
 
 import (
+	"strconv"
+
+	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
 	"github.com/gpusql/gpusql/sqltype"
 )
@@ -99,6 +102,9 @@ func (s *selection) bindItems() {
 }
 
 func (s *selection) add(it *parser.SelectItem) {
+	if s.spreads(it) {
+		return
+	}
 	for s.spread = nil; ; {
 		e := s.b.expr(s.scope, it.Expr)
 		item := outItem{name: s.b.itemName(it), pos: it.Expr.Start()}
@@ -111,6 +117,64 @@ func (s *selection) add(it *parser.SelectItem) {
 		if !s.spread.next() {
 			return
 		}
+	}
+}
+
+// spreads adds the columns of unnest(x) where x is a struct, and of unnest(x, recursive
+// := true) or max_depth := n whatever there is of lists and structs within each
+// other; false for all else.
+func (s *selection) spreads(it *parser.SelectItem) bool {
+	e, ok := it.Expr.(*parser.Call)
+	if !ok {
+		return false
+	}
+	if len(e.Args) != 1 || e.Over != nil || !sameName(e.Name.Parts[len(e.Name.Parts)-1].Name, "unnest") {
+		return false
+	}
+	depth := 1
+	for _, n := range e.Named {
+		v := s.b.constant(n.Value, sqltype.Null)
+		switch {
+		case sameName(n.Name.Name, "recursive") && v.Type.Kind == sqltype.KindBool:
+			if v.Bool() {
+				depth = maxUnnestDepth
+			}
+		case sameName(n.Name.Name, "max_depth") && v.Type.Kind.IsInteger() && v.I > 0:
+			depth = int(min(v.I, maxUnnestDepth))
+		default:
+			fail(sqltype.CodeUndefinedFunc, n.Name.Pos, "unnest takes recursive := true or max_depth := a number")
+		}
+	}
+	before, made := len(s.unnests), append(colSet(nil), s.made...)
+	x := s.b.value(s.scope, e.Args[0])
+	if depth == 1 && x.Type().Kind != sqltype.KindStruct {
+		s.unnests, s.made = s.unnests[:before], made // it is bound again, as any call is
+		return false
+	}
+	first := len(s.items)
+	if s.unnestItem(x, "unnest", depth, e); it.Alias != nil && len(s.items) == first+1 {
+		s.items[first].name = it.Alias.Name
+	}
+	return true
+}
+
+const maxUnnestDepth = 100
+
+// unnestItem adds what depth steps of unnesting make of a value.
+func (s *selection) unnestItem(x Expr, name string, depth int, e *parser.Call) {
+	switch k := x.Type().Kind; {
+	case k == sqltype.KindList && depth > 0:
+		s.unnestItem(s.b.unnested(s.scope, name, x), name, depth-1, e)
+	case k == sqltype.KindStruct && depth > 0:
+		for _, f := range s.b.fieldsOf(x, e.Pos) {
+			next := 0 // a struct is the last step, but for structs in it if all are asked for
+			if depth > maxUnnestDepth/2 && f.col.Type.Kind == sqltype.KindStruct {
+				next = depth - 1
+			}
+			s.unnestItem(f.expr, f.col.Name, next, e)
+		}
+	default:
+		s.items = append(s.items, outItem{name: name, expr: x, pos: e.Pos})
 	}
 }
 
@@ -192,10 +256,14 @@ func (s *scope) starColumns(b *binder, star *parser.Star) []starColumn {
 	all := s.star
 	if star.Table != nil {
 		rel := s.relation(star.Table.Parts)
-		if rel == nil {
+		if fields, ok := s.structColumns(b, star); rel == nil && ok {
+			all = fields
+		} else if rel == nil {
 			s.failColumn(append(star.Table.Parts[:len(star.Table.Parts):len(star.Table.Parts)], parser.Ident{Name: "*"}))
 		}
-		all = starOf(rel.cols)
+		if rel != nil {
+			all = starOf(rel.cols)
+		}
 	} else if len(s.rels) == 0 && len(s.star) == 0 {
 		fail(sqltype.CodeSyntax, star.Pos, "SELECT * with no tables specified is not valid")
 	}
@@ -214,6 +282,29 @@ func (s *scope) starColumns(b *binder, star *parser.Star) []starColumn {
 		if !excluded(star.Exclude, c.col.Name) {
 			cols = append(cols, c)
 		}
+	}
+	return cols
+}
+
+// structColumns are the fields of a struct before the dot of a star.
+func (s *scope) structColumns(b *binder, star *parser.Star) ([]starColumn, bool) {
+	x, ok := s.find(star.Table.Parts)
+	if !ok || x.Type().Kind != sqltype.KindStruct {
+		return nil, false
+	}
+	return b.fieldsOf(x, star.Pos), true
+}
+
+// fieldsOf are the fields of a struct as columns.
+func (b *binder) fieldsOf(x Expr, at parser.Pos) []starColumn {
+	var cols []starColumn
+	for i, f := range x.Type().Fields() {
+		e := b.function(catalog.FuncStructExtract.String(), []Expr{x, &Const{sqltype.NewInt64(int64(i + 1))}}, at)
+		name := f.Name
+		if name == "" {
+			name = "element" + strconv.Itoa(i+1)
+		}
+		cols = append(cols, starColumn{col: ColDef{Name: name, Type: f.Type}, expr: e})
 	}
 	return cols
 }

@@ -59,12 +59,30 @@ func (b *binder) unnestCall(s *scope, name, maker string, e *parser.Call) Expr {
 	if len(lists) != 1 {
 		fail(sqltype.CodeNotSupported, e.Pos, "%s of several lists is allowed in FROM only", name)
 	}
-	for i := range s.unnests[:before] {
-		if equalExpr(s.unnests[i].list, lists[0]) {
+	return b.unnestedAfter(s, before, name, lists[0])
+}
+
+// unnested is the elements of a list in a select list, as a column that may be of one
+// that was unnested before.
+func (b *binder) unnested(s *scope, name string, list Expr) Expr {
+	before := len(s.unnests)
+	for i := range s.unnests {
+		if exprCols(list).has(s.unnests[i].col.ID) {
+			before = i
+			break
+		}
+	}
+	return b.unnestedAfter(s, before, name, list)
+}
+
+// unnestedAfter is the column of a list; before are the calls that it does not name.
+func (b *binder) unnestedAfter(s *scope, before int, name string, list Expr) Expr {
+	for i := range s.unnests {
+		if equalExpr(s.unnests[i].list, list) {
 			return colRef(s.unnests[i].col)
 		}
 	}
-	u := unnestCall{list: lists[0], col: b.column(name, lists[0].Type().Elem(), mayBeNull)}
+	u := unnestCall{list: list, col: b.column(name, list.Type().Elem(), mayBeNull)}
 	if len(s.unnests) > before {
 		u.after = len(s.unnests)
 	}
