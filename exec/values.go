@@ -4,18 +4,21 @@ import (
 	"context"
 	"math"
 
+	"github.com/gpusql/gpusql/device"
 	"github.com/gpusql/gpusql/kernels"
 	"github.com/gpusql/gpusql/planner"
 	"github.com/gpusql/gpusql/sqltype"
 	"github.com/gpusql/gpusql/storage/arrow"
 )
 
-// values gives a list of rows, each computed as a row of one batch.
+// values gives a list of rows: constants as they are, a batch at a time, and else each
+// computed as a row of one batch.
 type values struct {
 	w    *worker
 	n    *planner.Values
 	at   int // the next row
 	rows *rowStore
+	slab arrow.Slab // of constants
 	out  arrow.Batch
 }
 
@@ -33,11 +36,15 @@ func (v *values) Next(ctx context.Context) (*arrow.Batch, error) {
 		v.at += v.out.Rows
 		return &v.out, nil
 	}
+	end := min(v.at+v.w.q.batchRows, len(v.n.Rows))
+	if rows := v.constants(end); len(rows)*constantPart >= end-v.at {
+		v.at += len(rows)
+		return v.written(rows)
+	}
 	if v.rows != nil {
 		v.rows.release()
 	}
 	v.rows = newRowStore(v.w.q.env.Memory, v.n.Columns)
-	end := min(v.at+v.w.q.batchRows, len(v.n.Rows))
 	for ; v.at < end; v.at++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -47,6 +54,74 @@ func (v *values) Next(ctx context.Context) (*arrow.Batch, error) {
 		}
 	}
 	return v.rows.all(), nil
+}
+
+// constantPart is the part of the rows of a batch that have to be constants, from the
+// first on, to be given as a batch of fewer rows.
+const constantPart = 4
+
+// constants are the next rows up to end, as far as nothing in them is to be computed.
+func (v *values) constants(end int) [][]sqltype.Datum {
+	rows := make([][]sqltype.Datum, 0, end-v.at)
+	width := len(v.n.Columns)
+	all := make([]sqltype.Datum, (end-v.at)*width)
+	for _, exprs := range v.n.Rows[v.at:end] {
+		row := all[:width:width]
+		for i, e := range exprs {
+			d, ok := value(e, v.w.q.env.Params)
+			if !ok || !d.Null && d.Type != v.n.Columns[i].Type {
+				return rows
+			}
+			row[i] = d
+		}
+		rows, all = append(rows, row), all[width:]
+	}
+	return rows
+}
+
+// written is constants as a batch.
+func (v *values) written(rows [][]sqltype.Datum) (*arrow.Batch, error) {
+	valid := kernels.BitmapBytes(len(rows))
+	size := 0
+	for i, c := range v.n.Columns {
+		size += (len(rows)*c.Type.Phys().Width()+15)&^15 + (valid+15)&^15
+		for _, row := range rows {
+			if c.Type.Phys() == sqltype.PhysStr {
+				size += len(row[i].S)
+			}
+		}
+	}
+	p, err := v.slab.Reserve(v.w.q.env.Memory, size)
+	if err != nil {
+		return nil, err
+	}
+	clear(device.View[byte](p, size))
+	v.out = arrow.Batch{Rows: len(rows), Columns: make([]arrow.Column, len(v.n.Columns))}
+	texts := p
+	for _, c := range v.n.Columns {
+		texts += device.Ptr((len(rows)*c.Type.Phys().Width()+15)&^15 + (valid+15)&^15)
+	}
+	for i, c := range v.n.Columns {
+		data, bits := p, p+device.Ptr((len(rows)*c.Type.Phys().Width()+15)&^15)
+		p = bits + device.Ptr((valid+15)&^15)
+		words, nulls := device.View[uint64](bits, valid/8), false
+		for k, row := range rows {
+			if row[i].Null {
+				nulls = true
+				continue
+			}
+			words[k/64] |= 1 << (k % 64)
+			arrow.PutDatum(c.Type, data, k, row[i], texts)
+			if c.Type.Phys() == sqltype.PhysStr {
+				texts += device.Ptr(len(row[i].S))
+			}
+		}
+		v.out.Columns[i] = arrow.Column{Type: c.Type, Vec: kernels.Vec{Data: data}}
+		if nulls {
+			v.out.Columns[i].Vec.Valid = bits
+		}
+	}
+	return &v.out, nil
 }
 
 // row computes one row.
@@ -69,6 +144,7 @@ func (v *values) Close() error {
 		v.rows.release()
 		v.rows = nil
 	}
+	v.slab.Release()
 	return nil
 }
 
