@@ -165,6 +165,9 @@ func (c *Conn) copyTo(ctx context.Context, s *parser.Copy, options map[string]sq
 	if q == nil {
 		q = tableQuery(s)
 	}
+	if by, ok := options["partition_by"]; ok {
+		return c.copyParts(ctx, s, q, by, options, text)
+	}
 	o, err := fileOptions("", options)
 	if err != nil {
 		return nil, err

@@ -101,3 +101,26 @@ func TestParquetFacts(t *testing.T) {
 	_, err := c.Query(t.Context(), "SELECT * FROM parquet_schema('files_test.go')")
 	require.Error(t, err)
 }
+
+// COPY with PARTITION_BY writes what is read back by the folders' names.
+func TestCopyParts(t *testing.T) {
+	c := session(t, open(t))
+	folder := filepath.ToSlash(filepath.Join(t.TempDir(), "parts"))
+	run(t, c, `CREATE TABLE sales AS SELECT i AS id, 2020 + i % 3 AS year, CASE WHEN i % 4 > 0 THEN 'r ' || i % 4 END AS region FROM range(1000) r(i)`)
+	for _, format := range []string{"parquet", "csv", "json"} {
+		into := folder + "/" + format
+		require.EqualValues(t, 1000, exec(t, c, "COPY sales TO '"+into+"' (FORMAT "+format+", PARTITION_BY (year, region))").RowsAffected)
+		want := all(t, c, "SELECT id, year, region FROM sales ORDER BY id")
+		require.Equal(t, want, all(t, c, "SELECT id, year, region FROM read_"+format+"('"+into+"/*/*/*."+format+"') ORDER BY id"))
+		require.FileExists(t, into+"/year=2021/region=r%201/data_0."+format)
+		_, err := c.Exec(t.Context(), "COPY sales TO '"+into+"' (FORMAT "+format+", PARTITION_BY year)")
+		require.ErrorContains(t, err, "is not empty")
+		run(t, c, "COPY (SELECT 7 AS id, 2021 AS year, 'r 1' AS region) TO '"+into+"' (FORMAT "+format+", PARTITION_BY (year, region), OVERWRITE_OR_IGNORE)")
+		require.Equal(t, []string{"7"}, all(t, c, "SELECT id FROM '"+into+"/year=2021/region=r%201/data_0."+format+"'"))
+	}
+	for _, bad := range []string{"PARTITION_BY (nothing)", "PARTITION_BY (id, year, region)", "PARTITION_BY 3"} {
+		_, err := c.Exec(t.Context(), "COPY sales TO '"+folder+"/bad' ("+bad+")")
+		require.Error(t, err, bad)
+	}
+	require.NoDirExists(t, folder+"/bad")
+}

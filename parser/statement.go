@@ -62,8 +62,11 @@ func (p *parser) statement() Statement {
 	case p.isText("force") && p.ahead(1).word == kwCheckpoint:
 		p.at++
 		return p.maintain(p.advance())
-	case p.isText("attach"), p.isText("grant"):
-		panic(p.unsupported(strings.ToUpper(p.textOf(t))))
+	}
+	for _, word := range refusedStatements {
+		if p.isText(word) {
+			panic(p.unsupported(strings.ToUpper(word)))
+		}
 	}
 	panic(p.unexpected("a statement"))
 }
@@ -95,6 +98,9 @@ func (p *parser) extension(t *token) Statement {
 	}
 	return m
 }
+
+// refusedStatements are those of other engines that are not taken for a slip.
+var refusedStatements = [...]string{"attach", "detach", "export", "import", "grant", "revoke", "lock", "listen", "notify", "cluster", "do"}
 
 // comment reads COMMENT ON what IS 'text'.
 func (p *parser) comment() Statement {
