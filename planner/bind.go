@@ -50,6 +50,7 @@ type binder struct {
 	nextCTE    int
 	notNull    colSet   // columns that are never NULL
 	views      []string // the views being read, against a circle
+	viewReads  int      // of views, in views too
 	depth      int      // of queries in queries
 	sequential bool     // sequences are used
 	once       bool     // the plan holds what tables had when it was made

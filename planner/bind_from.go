@@ -267,12 +267,19 @@ func (b *binder) tableColumns(t *catalog.Table) []ColDef {
 	return cols
 }
 
+// maxViewReads bounds views that read views: each level of ones that read the one
+// before twice doubles the plan.
+const maxViewReads = 1000
+
 // view binds a view's text as if it stood alone: nothing around it is seen.
 func (b *binder) view(v *catalog.View, at parser.Pos) bound {
 	for _, name := range b.views {
 		if sameName(name, v.Schema+"."+v.Name) {
 			fail(sqltype.CodeWrongObject, at, "view %q refers to itself", v.Name)
 		}
+	}
+	if b.viewReads++; b.viewReads > maxViewReads {
+		fail(sqltype.CodeTooComplex, at, "views are read more than %d times, those in views included", maxViewReads)
 	}
 	list, err := parser.Parse(v.Text)
 	if err != nil {
