@@ -30,7 +30,7 @@ var nestedTypes = []sqltype.Type{
 // Whatever catalog resolves, kernels have code for, or the compiler an
 // instruction or a constant.
 func TestEveryScalarFunctionHasCode(t *testing.T) {
-	names := append(catalog.FunctionNames(), "+", "-", "*", "/", "%", "//", "neg", "||", "&", "|", "#", "~", "<<", ">>", "^")
+	names := append(catalog.FunctionNames(), "+", "-", "*", "/", "%", "//", "neg", "||", "&", "|", "#", "~", "<<", ">>", "^", "->", "->>", "#>", "#>>", "@>")
 	for _, name := range names {
 		if !catalog.IsScalar(name) {
 			continue
@@ -69,6 +69,7 @@ func TestEveryScalarFunctionHasCode(t *testing.T) {
 		six := []sqltype.Type{sqltype.Int64, sqltype.Int64, sqltype.Int64, sqltype.Int64, sqltype.Int64, sqltype.Float64}
 		check(six...)
 		check(sqltype.Float64, sqltype.Float64, sqltype.Float64, sqltype.Int32)
+		check(sqltype.JSON, sqltype.ListOf(sqltype.Varchar), sqltype.JSON)
 		for _, a := range nestedTypes {
 			check(a)
 			for _, b := range append(nestedTypes, sqltype.Varchar, sqltype.Int32) {
