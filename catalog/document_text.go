@@ -276,7 +276,7 @@ var functionDocs = [numFuncs]Doc{
 	FuncJulian:              {`julian(x)`, `the Julian day`, `julian(DATE '2024-05-06')`},
 	FuncTimezone:            {`timezone(zone, x)`, `a moment by a zone's clock, or of a clock the moment; x AT TIME ZONE zone is the same`, `timezone('America/New_York', TIMESTAMPTZ '2024-05-06 12:00:00+00')`},
 	FuncDateTrunc:           {`date_trunc(unit, x [, zone])`, `the beginning of the unit that x is in`, `date_trunc('month', TIMESTAMP '2024-05-06 12:34:56')`},
-	FuncDateDiff:            {`date_diff(unit, x, y)`, `how many beginnings of a unit lie between`, `date_diff('month', DATE '2024-01-31', DATE '2024-03-01')`},
+	FuncDateDiff:            {`date_diff(unit, x, y)`, `how many beginnings of a unit lie between, of weeks how many of seven days`, `date_diff('month', DATE '2024-01-31', DATE '2024-03-01')`},
 	FuncDateSub:             {`date_sub(unit, x, y)`, `how often a unit goes whole between`, `date_sub('month', DATE '2024-01-31', DATE '2024-03-01')`},
 	FuncAge:                 {`age([x,] y)`, `the years, months, days and time from y to x, or to today`, `age(TIMESTAMP '2024-05-06', TIMESTAMP '2000-02-29')`},
 	FuncMakeDate:            {`make_date(year, month, day)`, `a DATE`, `make_date(2024, 5, 6)`},

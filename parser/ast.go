@@ -103,10 +103,11 @@ type GroupItem struct {
 	Sets  [][]Expr
 }
 
-// SetQuery is left UNION|INTERSECT|EXCEPT [ALL] right.
+// SetQuery is left UNION|INTERSECT|EXCEPT [ALL] right, and UNION [ALL] BY NAME.
 type SetQuery struct {
 	Op          SetOp
 	All         bool
+	ByName      bool
 	Left, Right QueryBody
 	Pos         Pos
 }

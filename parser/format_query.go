@@ -107,6 +107,7 @@ func (f *formatter) setQuery(s *SetQuery) {
 			panic(fmt.Sprintf("parser: no set operation %d", s.Op))
 		}
 		f.when(s.All, "ALL ")
+		f.when(s.ByName, "BY NAME ")
 		f.setOperand(s.Right, setRank(s.Op)+1)
 	}
 }

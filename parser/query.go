@@ -139,6 +139,11 @@ func (p *parser) setQuery(left QueryBody) QueryBody {
 		s := &SetQuery{Op: op, Pos: t.start, Left: left}
 		p.at++
 		s.All = p.setAll()
+		if op == Union && p.acceptWord(kwBy) {
+			if s.ByName = p.acceptText("name"); !s.ByName {
+				panic(p.unexpected("NAME"))
+			}
+		}
 		s.Right = p.unionTerm()
 		left = s
 	}

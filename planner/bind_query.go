@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gpusql/gpusql/catalog"
 	"github.com/gpusql/gpusql/parser"
@@ -224,6 +225,9 @@ var setOps = [...]struct {
 
 func (b *binder) setOp(q *parser.SetQuery, l, r bound) bound {
 	op := setOps[q.Op]
+	if q.ByName {
+		l, r = b.byName(q, l, r)
+	}
 	if len(l.cols) != len(r.cols) {
 		fail(sqltype.CodeSyntax, q.Pos, "each %s query must have the same number of columns: %d and %d", op.name, len(l.cols), len(r.cols))
 	}
@@ -255,6 +259,44 @@ func (b *binder) setOp(q *parser.SetQuery, l, r bound) bound {
 	}
 	n.Left, n.Right = b.castColumns(l.node, l.cols, types), b.castColumns(r.node, r.cols, types)
 	return out
+}
+
+// byName gives both sides of UNION BY NAME the columns of either: the left side's,
+// and then what only the right one has, with NULL where there is none.
+func (b *binder) byName(q *parser.SetQuery, l, r bound) (bound, bound) {
+	place := func(cols []ColDef, name string) int {
+		at := slices.IndexFunc(cols, func(c ColDef) bool { return sameName(c.Name, name) })
+		if at >= 0 && slices.ContainsFunc(cols[at+1:], func(c ColDef) bool { return sameName(c.Name, name) }) {
+			fail(sqltype.CodeAmbiguousColumn, q.Pos, "UNION BY NAME finds more than one column %q", name)
+		}
+		return at
+	}
+	var names []string
+	for _, c := range l.cols {
+		place(l.cols, c.Name)
+		names = append(names, c.Name)
+	}
+	for _, c := range r.cols {
+		if place(r.cols, c.Name); place(l.cols, c.Name) < 0 {
+			names = append(names, c.Name)
+		}
+	}
+	side := func(in bound) bound {
+		out := bound{open: make([]bool, len(names))}
+		p := &Project{Input: in.node}
+		for i, name := range names {
+			e := NamedExpr{Col: b.column(name, sqltype.Null, mayBeNull), Expr: &Const{sqltype.NullOf(sqltype.Null)}}
+			if at := place(in.cols, name); at >= 0 {
+				e = NamedExpr{Col: in.cols[at], Expr: colRef(in.cols[at])}
+				out.open[i] = in.isOpen(at)
+			}
+			p.Exprs = append(p.Exprs, e)
+			out.cols = append(out.cols, e.Col)
+		}
+		out.node = p
+		return out
+	}
+	return side(l), side(r)
 }
 
 // castColumns is n with its columns, which are cols, brought to these types.

@@ -282,7 +282,7 @@ func (p DatePart) TruncSpan(s Span) (Span, bool) {
 	return s, true
 }
 
-// Diff counts the boundaries of the part that lie between two timestamps;
+// Diff counts the boundaries of the part that lie between two timestamps, of weeks the whole ones;
 // false when the part is no unit to count.
 func (p DatePart) Diff(from, to int64) (int64, bool) {
 	d1, d2 := TimestampToDate(from), TimestampToDate(to)
@@ -312,8 +312,7 @@ func (p DatePart) Diff(from, to int64) (int64, bool) {
 	case PartMonth:
 		return months(), true
 	case PartWeek:
-		// Weeks begin on Monday; 1970-01-01 was a Thursday.
-		return floorDiv(int64(d2)+3, 7) - floorDiv(int64(d1)+3, 7), true
+		return (int64(d2) - int64(d1)) / 7, true // as in DuckDB, where weeks have no beginnings
 	case PartDay, PartDayOfWeek, PartDayOfYear, PartISODayOfWeek, PartJulian:
 		return int64(d2) - int64(d1), true
 	case PartHour:
