@@ -15,8 +15,13 @@ import (
 // changes anew, which costs it little, for it changes much of a leaf at once.
 const smallBatch = 1 << 16
 
-// splitItems is the fewest items or leaves that are worth a core of their own.
-const splitItems = 1024
+// The fewest items or leaves that are worth a core of their own, inner nodes that a
+// batch is split among, and units.
+const (
+	splitItems = 1024
+	splitNodes = 128
+	splitUnits = 16
+)
 
 // work is the state of one Apply. Its memory is used again.
 type work struct {
@@ -25,7 +30,7 @@ type work struct {
 	pin     uint64 // nodes born up to here may be read by snapshots
 	birth   uint64 // of nodes that are made
 	groups  [][]group
-	parts   [][]group // of one level, a core each
+	parts   [][]group // of one level, a core each; the first one's is groups'
 	units   [][]unit
 	inPlace [][]int32
 	growth  []unit
@@ -98,6 +103,21 @@ func spread(s device.Stream, n int, f func(lo, hi int)) error {
 		}
 	}
 	return nil
+}
+
+// spreadNodes is spread for n things of which some are worth a core, as nodes of many
+// entries are: as many cores share them as have so many.
+func spreadNodes(s device.Stream, n, some int, f func(part, lo, hi int)) (parts int, err error) {
+	parts = max(1, min(s.Device().Traits().Streams, n/some))
+	if parts == 1 {
+		f(0, 0, n)
+		return parts, nil
+	}
+	return parts, spread(s, parts*splitItems, func(lo, hi int) {
+		for p := lo / splitItems; p < hi/splitItems; p++ {
+			f(p, p*n/parts, (p+1)*n/parts)
+		}
+	})
 }
 
 // steps is the kernel of the tree's parallel parts: what they do is a function,
@@ -183,7 +203,7 @@ func (t *tree[W]) writeUnits(s device.Stream, w *work) error {
 		return err
 	}
 	units := w.units[t.root.height-1]
-	err := spread(s, len(units), func(lo, hi int) {
+	_, err := spreadNodes(s, len(units), splitUnits, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			t.writeUnit(w, &units[i])
 		}

@@ -51,27 +51,19 @@ func (t *tree[W]) locate(s device.Stream, w *work) error {
 	return nil
 }
 
-// splitNodes is the fewest inner nodes that are worth a core of their own.
-const splitNodes = 128
-
 // locateLevel makes the groups of a level of those above it. Each core makes those of
 // a stretch of nodes, and they are put one after the other.
 func (t *tree[W]) locateLevel(s device.Stream, w *work, d int) error {
-	from, out := w.groups[d-1], w.groups[d][:0]
-	cores := min(s.Device().Traits().Streams, len(from)/splitNodes)
-	if cores < 2 {
-		w.groups[d] = t.children(w, from, 0, len(from), out)
-		return nil
-	}
-	for len(w.parts) < cores {
+	from := w.groups[d-1]
+	for len(w.parts) < s.Device().Traits().Streams {
 		w.parts = append(w.parts, nil)
 	}
-	err := spread(s, cores*splitItems, func(lo, hi int) {
-		for p := lo / splitItems; p < hi/splitItems; p++ {
-			w.parts[p] = t.children(w, from, p*len(from)/cores, (p+1)*len(from)/cores, w.parts[p][:0])
-		}
+	w.parts[0] = w.groups[d]
+	parts, err := spreadNodes(s, len(from), splitNodes, func(p, lo, hi int) {
+		w.parts[p] = t.children(w, from, lo, hi, w.parts[p][:0])
 	})
-	for _, p := range w.parts[:cores] {
+	out := w.parts[0]
+	for _, p := range w.parts[1:parts] {
 		out = append(out, p...)
 	}
 	w.groups[d] = out
