@@ -96,7 +96,7 @@ func spread(s device.Stream, n int, f func(lo, hi int)) error {
 		f(0, n)
 		return nil
 	}
-	size := max(64, kernels.PieceItems(s)/16) * max(1, s.Device().Traits().Streams)
+	size := max(64, kernels.PieceItems(s)/8) * max(1, s.Device().Traits().Streams)
 	for lo := 0; lo < n; lo += size {
 		if err := device.Launch(s, &steps, min(size, n-lo), func(from, to int) { f(lo+from, lo+to) }); err != nil {
 			return err
@@ -128,7 +128,8 @@ var steps = device.Kernel[func(lo, hi int)]{Name: "btree", Split: splitItems, Ho
 //
 //	locate   the leaf of each item                          reads only
 //	leaves   places; in place where there is room and no    over the cores; can be
-//	         snapshot: each leaf has one owner              taken back
+//	         snapshot: each leaf has one owner              taken back; with locate if it
+//	                                                        is little and takes no memory
 //	plan     units of new nodes for the others, and what
 //	         that means for the levels above
 //	take     memory for all of them
@@ -151,14 +152,18 @@ func (t *tree[W]) change(s device.Stream, w *work) error {
 			w.pin = t.held[n-1].seq
 		}
 	}
-	if err := t.locate(s, w); err != nil {
-		return err
+	if small && !t.layout.format.Long {
+		err = t.locate(s, w, func(leaves []group) { t.changeLeaves(w, leaves) })
+	} else {
+		if err := t.locate(s, w, nil); err != nil {
+			return err
+		}
+		if err := t.takeTails(s, w); err != nil {
+			return err
+		}
+		leaves := w.groups[t.root.height-1]
+		err = spread(s, len(leaves), func(lo, hi int) { t.changeLeaves(w, leaves[lo:hi]) })
 	}
-	if err := t.takeTails(s, w); err != nil {
-		return err
-	}
-	leaves := w.groups[t.root.height-1]
-	err = spread(s, len(leaves), func(lo, hi int) { t.changeLeaves(w, lo, hi) })
 	if err == nil {
 		t.planAll(w)
 		err = t.writeUnits(s, w)
@@ -170,7 +175,7 @@ func (t *tree[W]) change(s device.Stream, w *work) error {
 	}
 	next := t.carry(w)
 	next.entries, next.seq = t.root.entries, w.birth
-	for i := range leaves {
+	for i, leaves := 0, w.groups[t.root.height-1]; i < len(leaves); i++ {
 		if leaves[i].writes > 0 {
 			next.entries += int64(leaves[i].count - leaves[i].had)
 		}

@@ -1,12 +1,12 @@
 package btree
 
-// changeLeaves finds the places of items in leaves, for groups lo to hi, and
-// changes those leaves in place that can be. What it did undoLeaves takes back.
-func (t *tree[W]) changeLeaves(w *work, lo, hi int) {
-	groups := w.groups[t.root.height-1]
+// changeLeaves finds the places of items in leaves, and changes those leaves in
+// place that can be. What it did undoLeaves takes back.
+func (t *tree[W]) changeLeaves(w *work, groups []group) {
 	var lines ahead
-	for ; lo < hi; lo += lanes {
-		some := groups[lo:min(hi, lo+lanes)]
+	for len(groups) > 0 {
+		some := groups[:min(lanes, len(groups))]
+		groups = groups[len(some):]
 		if !t.layout.format.Long { // or it is done: tails had to be copied before
 			t.inLeaves(w, some, &lines)
 		}

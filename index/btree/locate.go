@@ -37,14 +37,23 @@ const there at = 1
 func (a at) place() int  { return int(a >> 1) }
 func (a at) there() bool { return a&there != 0 }
 
-// locate makes the groups of all levels of a batch, the root's first.
-func (t *tree[W]) locate(s device.Stream, w *work) error {
+// locate makes the groups of all levels of a batch, the root's first. Leaves, if there
+// is a function for them, are for whoever made their groups: another launch would wait for
+// other cores to wake once more.
+func (t *tree[W]) locate(s device.Stream, w *work, leaves func([]group)) error {
 	for len(w.groups) < t.root.height {
 		w.groups = append(w.groups, nil)
 	}
 	w.groups[0] = append(w.groups[0][:0], group{page: t.root.top, hi: int32(len(w.items)), parent: -1})
+	if t.root.height == 1 && leaves != nil {
+		leaves(w.groups[0])
+	}
 	for d := 1; d < t.root.height; d++ {
-		if err := t.locateLevel(s, w, d); err != nil {
+		then := leaves
+		if d < t.root.height-1 {
+			then = nil
+		}
+		if err := t.locateLevel(s, w, d, then); err != nil {
 			return err
 		}
 	}
@@ -53,7 +62,7 @@ func (t *tree[W]) locate(s device.Stream, w *work) error {
 
 // locateLevel makes the groups of a level of those above it. Each core makes those of
 // a stretch of nodes, and they are put one after the other.
-func (t *tree[W]) locateLevel(s device.Stream, w *work, d int) error {
+func (t *tree[W]) locateLevel(s device.Stream, w *work, d int, then func([]group)) error {
 	from := w.groups[d-1]
 	for len(w.parts) < s.Device().Traits().Streams {
 		w.parts = append(w.parts, nil)
@@ -61,6 +70,9 @@ func (t *tree[W]) locateLevel(s device.Stream, w *work, d int) error {
 	w.parts[0] = w.groups[d]
 	parts, err := spreadNodes(s, len(from), splitNodes, func(p, lo, hi int) {
 		w.parts[p] = t.children(w, from, lo, hi, w.parts[p][:0])
+		if then != nil {
+			then(w.parts[p])
+		}
 	})
 	out := w.parts[0]
 	for _, p := range w.parts[1:parts] {

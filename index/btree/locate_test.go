@@ -55,7 +55,7 @@ func TestLocateOnCores(t *testing.T) {
 	e, err := b.Upload(s)
 	require.NoError(t, err)
 	require.NoError(t, w.load(s, d, x.layout, e))
-	require.NoError(t, x.locate(s, w))
+	require.NoError(t, x.locate(s, w, nil))
 	from = w.groups[level-1]
 	got := append([]group(nil), w.groups[level]...)
 	require.Equal(t, x.children(w, from, 0, len(from), nil), got)
