@@ -1,6 +1,7 @@
 package btree
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/gpusql/gpusql/device"
@@ -69,27 +70,48 @@ func (sn *snapshot[W]) Lookup(s device.Stream, k index.Keys, a *index.Answer) er
 	if err := spread(s, k.N, func(lo, hi int) { sn.find(&keys, lo, hi, offsets[1:], rows) }); err != nil {
 		return err
 	}
-	total, most := uint64(0), uint64(0)
+	if k.N > 0 && slices.Max(offsets[1:]) > 1 {
+		return sn.several(s, &keys, k.N, a)
+	}
+	total := uint64(0)
 	for i, n := range offsets[1:] {
 		if n > 0 && int(total) < i {
 			rows[total] = rows[i]
 		}
 		total += n
-		most = max(most, n)
 		offsets[i+1] = total
 	}
 	a.Total = int(total)
-	if most < 2 {
-		return nil
-	}
-	if err := a.Room(int(total), 0); err != nil {
+	return nil
+}
+
+// several finds the rows of n keys of which some have more than one. The answer has the
+// numbers of rows, and the first row of each.
+func (sn *snapshot[W]) several(s device.Stream, keys *places, n int, a *index.Answer) error {
+	firsts, err := sn.t.mem.Alloc(8 * n)
+	if err != nil {
 		return err
 	}
-	rows = device.View[uint64](a.Rows(), int(total))
-	return spread(s, k.N, func(lo, hi int) {
+	defer firsts.Release()
+	offsets, first := device.View[uint64](a.Offsets(), n+1), device.View[uint64](firsts.Ptr(), n)
+	copy(first, device.View[uint64](a.Rows(), n))
+	for i := range n {
+		offsets[i+1] += offsets[i]
+	}
+	if err := a.Room(int(offsets[n]), 0); err != nil {
+		return err
+	}
+	rows := device.View[uint64](a.Rows(), int(offsets[n]))
+	return spread(s, n, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			q := keys.place(i)
-			sn.rowsOf(&q, rows[offsets[i]:offsets[i+1]])
+			switch of := rows[offsets[i]:offsets[i+1]]; len(of) {
+			case 0:
+			case 1:
+				of[0] = first[i]
+			default:
+				q := keys.place(i)
+				sn.rowsOf(&q, of)
+			}
 		}
 	})
 }
@@ -114,7 +136,7 @@ func (sn *snapshot[W]) find(keys *places, lo, hi int, counts, rows []uint64) {
 			switch inside := at < inLineOf(c, line); {
 			case inside && uint64(words[W](l, n)[line*perLine+at]) != d.words[i]:
 				counts[lo+i] = 0
-			case inside && l.x == 0 && before(c, line)+at+1 < n.len() && wordFrom[W](l, n, line, at+1) != d.words[i]:
+			case inside && l.x == 0 && !mayGoOn[W](l, &d, i):
 				counts[lo+i] = 1
 			default:
 				q := keys.place(lo + i)
@@ -122,6 +144,19 @@ func (sn *snapshot[W]) find(keys *places, lo, hi int, counts, rows []uint64) {
 			}
 		}
 	}
+}
+
+// mayGoOn reports whether the entry behind the one that lane i found may have its word
+// too. Where the leaf ends, its parent knows what comes.
+func mayGoOn[W word](l *layout, d *descent, i int) bool {
+	n, parent := d.n[i], d.parent[i]
+	if before(*n.counts(), d.line[i])+d.at[i]+1 < n.len() {
+		return wordFrom[W](l, n, d.line[i], d.at[i]+1) == d.words[i]
+	}
+	if next := d.slot[i] + 1; parent.p != nil && next < parent.len() {
+		return uint64(words[W](l, parent)[next]) == d.words[i]
+	}
+	return true
 }
 
 // descent is where some keys went: a lane each.
