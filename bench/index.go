@@ -90,11 +90,20 @@ func touchMemory(bytes int) error {
 	return d.Close()
 }
 
+// distribution is what an operation took with keys that are chosen by one, and
+// what a lookup of uniform keys took in turn with it: what else the machine does
+// makes all of them slower alike.
+type distribution struct {
+	name                   string
+	lookup, insert, beside float64
+}
+
 // indexTimes are what one structure took.
 type indexTimes struct {
 	each          map[string]time.Duration // nanoseconds an operation, by a hundred
 	bytes, after  float64
-	distributions []string
+	inLookups     float64 // what an insertion is of a lookup that takes turns with it
+	distributions []distribution
 	snapshots     []string // what was measured with old snapshots
 }
 
@@ -121,10 +130,11 @@ func (t *indexTimes) ratios(base map[string]time.Duration) {
 		}
 	}
 	fmt.Printf("    times the best rival:%s\n", b.String())
-	fmt.Printf("    insert is %.2f lookups\n", t.ns("insert")/t.ns("lookup"))
+	fmt.Printf("    insert is %.2f lookups\n", t.inLookups)
 	for _, d := range t.distributions {
-		fmt.Printf("    %-13s lookup %6.1f (%.2f of uniform)  insert %6.1f (%.2f)\n", d, t.ns("lookup "+d), t.ns("lookup "+d)/t.ns("lookup uniform"),
-			t.ns("insert "+d), t.ns("insert "+d)/t.ns("insert uniform"))
+		u := t.distributions[0]
+		fmt.Printf("    %-13s lookup %6.1f (%.2f of uniform)  insert %6.1f (%.2f)\n", d.name,
+			d.lookup, d.lookup/d.beside/(u.lookup/u.beside), d.insert, d.insert/d.beside/(u.insert/u.beside))
 	}
 }
 
@@ -327,10 +337,12 @@ func measureKind(k index.Kind, n, streams int) (t indexTimes, err error) {
 		return t, err
 	}
 	t.set("range", d, len(w.starts))
-	if d, err = r.batches(w.fresh, w.freshRows, index.Insert, indexBatch); err != nil {
+	m := measured{beside: w.asked, fresh: w.fresh}
+	if err := m.run(r, w.freshRows, one); err != nil {
 		return t, err
 	}
-	t.set("insert", d, len(w.fresh))
+	t.set("insert", m.inserts, len(w.fresh))
+	t.inLookups = float64(m.inserts) / float64(m.besides)
 	t.after = float64(r.x.Stats().Bytes) / float64(n+len(w.fresh))
 	if got := r.x.Stats().Entries; got != int64(n+len(w.fresh)) {
 		return t, fmt.Errorf("%d entries", got)
@@ -365,8 +377,10 @@ func (t *indexTimes) distribution(r *rig, w *indexData, name string) error {
 		asked[i] = w.sorted[p]
 		fresh[i] = w.sorted[p] + uint64(i)%max(1, w.sorted[p+1]-w.sorted[p])
 	}
-	d, err := r.lookups(asked, func(key uint64, rows []uint64) error {
-		if len(rows) != 1 || keyOf(int(rows[0])) != key {
+	before := r.x.Stats().Entries
+	m := measured{beside: w.asked, asked: asked, fresh: fresh}
+	err := m.run(r, w.freshRows, func(key uint64, rows []uint64) error {
+		if !slices.ContainsFunc(rows, func(r uint64) bool { return int(r) < len(w.keys) && keyOf(int(r)) == key }) {
 			return fmt.Errorf("%s: key %d has rows %v", name, key, rows)
 		}
 		return nil
@@ -374,18 +388,45 @@ func (t *indexTimes) distribution(r *rig, w *indexData, name string) error {
 	if err != nil {
 		return err
 	}
-	t.set("lookup "+name, d, len(asked))
-	before := r.x.Stats().Entries
-	if d, err = r.batches(fresh, w.freshRows, index.Insert, indexBatch); err != nil {
-		return err
-	}
-	t.set("insert "+name, d, len(fresh))
 	if got := r.x.Stats().Entries - before; got != int64(len(fresh)) {
 		return fmt.Errorf("%s: %d of %d entries were inserted", name, got, len(fresh))
 	}
-	t.distributions = append(t.distributions, name)
+	each := func(d time.Duration) float64 { return float64(d) / float64(len(fresh)) }
+	t.distributions = append(t.distributions, distribution{name, each(m.lookups), each(m.inserts), each(m.besides)})
 	_, err = r.batches(fresh, w.freshRows, index.Delete, indexBatch)
 	return err
+}
+
+// measured is batches that take turns: lookups of some keys, lookups of others if
+// there are any, and insertions.
+type measured struct {
+	beside, asked, fresh      []uint64
+	besides, lookups, inserts time.Duration
+}
+
+func (m *measured) run(r *rig, rows []uint64, check func(uint64, []uint64) error) error {
+	for at := 0; at < len(m.fresh); at += indexBatch {
+		end := min(len(m.fresh), at+indexBatch)
+		for _, x := range []struct {
+			keys []uint64
+			took *time.Duration
+		}{{m.beside, &m.besides}, {m.asked, &m.lookups}} {
+			if x.keys == nil {
+				continue
+			}
+			d, err := r.lookups(x.keys[at:end], check)
+			if err != nil {
+				return err
+			}
+			*x.took += d
+		}
+		d, err := r.batches(m.fresh[at:end], rows[at:end], index.Insert, indexBatch)
+		if err != nil {
+			return err
+		}
+		m.inserts += d
+	}
+	return nil
 }
 
 // places draws m places of 0 to n-1.
