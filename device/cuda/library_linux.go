@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/ebitengine/purego"
 )
@@ -13,6 +14,8 @@ const libraryName = "libcuda.so.1"
 // loadLibrary loads a shared library and returns how to find its symbols, 0
 // for those that it has not.
 func loadLibrary(path string) (symbol func(name string) uintptr, err error) {
+	runtime.LockOSThread() // the loader keeps what went wrong for the thread that asked
+	defer runtime.UnlockOSThread()
 	lib, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		return nil, fmt.Errorf("no NVIDIA driver: %w", err)
