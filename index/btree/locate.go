@@ -44,7 +44,10 @@ func (t *tree[W]) locate(s device.Stream, w *work, leaves func([]group)) error {
 	for len(w.groups) < t.root.height {
 		w.groups = append(w.groups, nil)
 	}
-	w.groups[0] = append(w.groups[0][:0], group{page: t.root.top, hi: int32(len(w.items)), parent: -1})
+	for d := range w.groups { // of the batch before: what fails here must not be taken for them
+		w.groups[d] = w.groups[d][:0]
+	}
+	w.groups[0] = append(w.groups[0], group{page: t.root.top, hi: int32(len(w.items)), parent: -1})
 	if t.root.height == 1 && leaves != nil {
 		leaves(w.groups[0])
 	}
@@ -66,6 +69,9 @@ func (t *tree[W]) locateLevel(s device.Stream, w *work, d int, then func([]group
 	from := w.groups[d-1]
 	for len(w.parts) < s.Device().Traits().Streams {
 		w.parts = append(w.parts, nil)
+	}
+	for p := range w.parts {
+		w.parts[p] = w.parts[p][:0]
 	}
 	w.parts[0] = w.groups[d]
 	parts, err := spreadNodes(s, len(from), splitNodes, func(p, lo, hi int) {

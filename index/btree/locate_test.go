@@ -1,6 +1,7 @@
 package btree
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -10,6 +11,21 @@ import (
 	"github.com/gpusql/gpusql/device/devicetest"
 	"github.com/gpusql/gpusql/index"
 )
+
+var errFails = errors.New("the launch fails")
+
+// failingStream fails at a launch.
+type failingStream struct {
+	device.Stream
+	left int
+}
+
+func (s *failingStream) Submit(w device.Work) error {
+	if s.left--; s.left < 0 {
+		return errFails
+	}
+	return s.Stream.Submit(w)
+}
 
 // TestLocateOnCores applies a batch that has enough inner nodes for several cores, and
 // compares the groups of its leaves with those that one core makes.
@@ -51,9 +67,27 @@ func TestLocateOnCores(t *testing.T) {
 	require.NoError(t, x.Check(s))
 	require.EqualValues(t, n+len(some), x.Stats().Entries)
 
-	w := &x.work
+	// A launch that fails leaves the tree as it was: what is taken back then is not what
+	// the batch before did.
+	for i := range b.Rows {
+		b.Rows[i] += 1 << 40
+	}
 	e, err := b.Upload(s)
 	require.NoError(t, err)
+	fails := 0
+	for ; ; fails++ {
+		if err = x.Apply(&failingStream{Stream: s, left: fails}, 1, e); err == nil {
+			break
+		}
+		require.ErrorIs(t, err, errFails)
+		require.NoError(t, x.Check(s))
+		require.EqualValues(t, n+len(some), x.Stats().Entries)
+	}
+	require.Positive(t, fails)
+	require.NoError(t, x.Check(s))
+	require.EqualValues(t, n+2*len(some), x.Stats().Entries)
+
+	w := &x.work
 	require.NoError(t, w.load(s, d, x.layout, e))
 	require.NoError(t, x.locate(s, w, nil))
 	from = w.groups[level-1]
