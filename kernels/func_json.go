@@ -180,21 +180,18 @@ func jsonExtract(name string, args []sqltype.Type, result sqltype.Type, consts [
 	if len(consts) > 1 && consts[1] != nil && !consts[1].Null && args[1].Kind == sqltype.KindVarchar {
 		known, _ = parseJSONPath(consts[1].S) // an error is for the rows that get here
 	}
-	path := func(c *Call, i int) (jsonPath, error) {
-		if known != nil {
-			return known, nil
+	read := func(c *Call, i int) (text string, p jsonPath, err error) {
+		if text, err = c.jsonArg(i); err != nil || known != nil {
+			return text, known, err
 		}
-		return c.jsonPath(i)
+		p, err = c.jsonPath(i)
+		return text, p, err
 	}
 	asText := name == "json_extract_string" || name == "#>>"
 	switch {
 	case name == "json_exists":
 		return FuncRow(func(c *Call, i int) (found bool, err error) {
-			text, err := c.jsonArg(i)
-			if err != nil {
-				return false, err
-			}
-			p, err := path(c, i)
+			text, p, err := read(c, i)
 			if err == nil {
 				p.each(text, func(string) bool { found = true; return false })
 			}
@@ -204,11 +201,7 @@ func jsonExtract(name string, args []sqltype.Type, result sqltype.Type, consts [
 		return FuncRow(func(c *Call, i int) (View, error) { return jsonExtractPaths(c, i, asText) })
 	case result.Kind == sqltype.KindList:
 		return FuncRow(func(c *Call, i int) (View, error) {
-			text, err := c.jsonArg(i)
-			if err != nil {
-				return View{}, err
-			}
-			p, err := path(c, i)
+			text, p, err := read(c, i)
 			if err != nil {
 				return View{}, err
 			}
@@ -221,11 +214,7 @@ func jsonExtract(name string, args []sqltype.Type, result sqltype.Type, consts [
 		})
 	}
 	return FuncRow(func(c *Call, i int) (View, error) {
-		text, err := c.jsonArg(i)
-		if err != nil {
-			return View{}, err
-		}
-		p, err := path(c, i)
+		text, p, err := read(c, i)
 		if err != nil {
 			return View{}, err
 		}
